@@ -3,8 +3,9 @@ import { programTree } from './commands/program-tree.ts';
 import { writeNow } from './platform/streams.ts';
 
 /**
- * Entry point of `errand __complete -- words…`, which shell scripts call on every TAB. Does not load code that is
- * needed only to run commands. @returns the exit code, always 0.
+ * Entry point of `errand __complete -- words…`, which shell scripts run on every TAB. Loads no code that only the
+ * commands need.
+ * @returns the exit code, which is always 0.
  */
 export async function main(process: NodeJS.Process): Promise<number> {
   const { argv, env, platform } = process;

@@ -13,8 +13,8 @@ import { version } from './platform/version.ts';
 import type { Context } from './run/context.ts';
 
 /**
- * Runs one command line to completion.
- * @returns the exit code; all errors are caught and shown here, once.
+ * Runs one command line to completion. All errors are caught and shown here, each of them once.
+ * @returns the exit code.
  */
 export async function main(process: NodeJS.Process): Promise<number> {
   const argv = process.argv.slice(2);
@@ -32,14 +32,18 @@ export async function main(process: NodeJS.Process): Promise<number> {
   stop();
   const { reason }: { reason: unknown } = signal;
   if (reason instanceof ErrandError) {
-    // After an interrupt, do not wait for a slow reader or a silent server. Unwritten output means failure.
+    // After an interrupt, do not wait for a slow reader or a silent server. If output remains unwritten, the program
+    // has failed.
     const isUnread = outputs.some(({ writableLength }) => writableLength > 0);
     process.exit(code === 0 && isUnread ? reason.exitCode : code);
   }
   return code;
 }
 
-/** Prints text that is not a command's result. @returns the exit code. */
+/**
+ * Prints text that is not the result of a command.
+ * @returns the exit code.
+ */
 export async function printText(process: NodeJS.Process, text: string | Uint8Array): Promise<number> {
   const io = processIo(process);
   const streams = watchStreams(process, io);
@@ -47,7 +51,7 @@ export async function printText(process: NodeJS.Process, text: string | Uint8Arr
   return streams.outcome();
 }
 
-/** Reads how to write to this process's terminals, and configures its streams accordingly. */
+/** Reads the preferences for output on this process's terminals, and configures the streams accordingly. */
 async function displayOf(process: NodeJS.Process, io: Io): Promise<Display> {
   const { applyDisplay, readDisplay } = await import('./config/display.ts');
   const display = readDisplay(process.env, process.platform);
@@ -91,7 +95,7 @@ async function runLine(
   }
 }
 
-/** Detects the most common help request, because rendering it takes less time than loading the command line parser. */
+/** Detects the most common request for help. Rendering it takes less time than loading the command line parser. */
 const asksForRootHelp = ([word = 'help', ...more]: readonly string[]): boolean =>
   more.length === 0 && ['help', '--help', '-h'].includes(word);
 
@@ -106,7 +110,8 @@ async function runCommand(
   const { createContext } = await import('./cli/context.ts');
   limitMemory();
   const environment = { ...process.env };
-  // Node's diagnostic reports include the environment, and these variables hold a shared password.
+  // Delete the variables that hold the password of a shared database, because Node's diagnostic reports include the
+  // environment.
   delete process.env.ERRAND_DATABASE_URL;
   delete process.env.PGPASSWORD;
   const context = await createContext({
@@ -159,10 +164,10 @@ async function runCommand(
     const { withOutcome } = await import('./orders/outcome.ts');
     const record = result?.kind === 'record' ? result.record : undefined;
     const run = { intents: context.unreported(), hasWritten: context.hasWritten(), record };
-    // Print the warning before the error, because scripts read the error as the last line.
+    // Print the warning before the error, because scripts take the last line to be the error.
     warnOfFolders(context, error);
     const failed = await showFailure(process, io, withOutcome(failureOf(error, signal), run));
-    // If stdout was cut short, leave the results unreported, because running the command again reports them.
+    // If stdout was cut short, do not mark the results as reported. Running the command again then reports them.
     const isCutShort = writerOf(io.stdout.stream).isCutShort;
     if (failed.isShown && run.intents.length > 0 && !isCutShort) {
       const { reportShown } = await import('./orders/report.ts');
@@ -174,13 +179,13 @@ async function runCommand(
   }
 }
 
-/** Warns that others may replace errand's folders, unless the command was refused for that. */
+/** Warns that others may replace errand's folders. Does not warn if the command was refused for exactly that reason. */
 function warnOfFolders({ looseFolders: loose, note }: Context, failure?: unknown): void {
   if (!loose || (failure instanceof ErrandError && failure.facts.code === 'folder_replaceable')) return;
   note(`warning: ${loose.message}. ${loose.remedy}`);
 }
 
-/** Expands the abbreviated ids typed at a terminal. */
+/** Expands abbreviated ids that were typed at a terminal. */
 async function withWholeIds(
   context: Context,
   { command, input }: CommandLine,
@@ -192,8 +197,8 @@ async function withWholeIds(
 }
 
 /**
- * Saves the list shown on a terminal, so that the next command can refer to its rows. For products, also saves the
- * titles.
+ * Saves the list that was shown on a terminal, so that the next command can refer to its rows. If the list shows
+ * products, also saves their titles.
  */
 const listKeeper =
   (context: Context) =>
@@ -208,7 +213,7 @@ const listKeeper =
     );
   };
 
-/** After an interrupt, returns the interrupt rather than an error that it caused. */
+/** After an interrupt, returns the interrupt instead of an error that the interrupt has caused. */
 function failureOf(error: unknown, signal: AbortSignal): unknown {
   const reason: unknown = signal.reason;
   return signal.aborted && reason instanceof ErrandError && !(error instanceof ErrandError) ? reason : error;
@@ -226,7 +231,7 @@ async function showFailure(
   return { isShown, code: failure instanceof ErrandError ? failure.exitCode : exitCodes.unexpected };
 }
 
-/** Output format for a failure, determined even if the command line does not parse. */
+/** Determines the output format for a failure. Works even if the command line cannot be parsed. */
 function requestedFormat(argv: readonly string[], preset: string | undefined): 'json' | 'ndjson' | 'table' {
   const texts = argv.flatMap((word, index) => {
     if (word === '-o' || word === '--output') return [argv[index + 1]];
@@ -237,7 +242,7 @@ function requestedFormat(argv: readonly string[], preset: string | undefined): '
   return text === 'json' || text === 'ndjson' ? text : 'table';
 }
 
-/** Closing the terminal (SIGHUP) needs the same cleanup as SIGTERM. */
+/** If the terminal is closed (SIGHUP), the same cleanup is needed as after SIGTERM. */
 const signals: Readonly<Record<'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGQUIT', ErrorCategory>> = {
   SIGINT: 'interrupted',
   SIGTERM: 'terminated',
@@ -245,7 +250,9 @@ const signals: Readonly<Record<'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGQUIT', Erro
   SIGQUIT: 'terminated',
 };
 
-/** The first signal aborts, so that anything in doubt is reported; the second exits immediately. */
+/**
+ * The first signal aborts the run, so that anything in doubt is still reported. The second signal exits immediately.
+ */
 function watchSignals(process: NodeJS.Process, { stderr }: Io): { signal: AbortSignal; stop(): void } {
   const controller = new AbortController();
   const handlers = Object.entries(signals).map(([name, category]) => {
@@ -268,9 +275,9 @@ function watchSignals(process: NodeJS.Process, { stderr }: Io): { signal: AbortS
 }
 
 /**
- * Handles stream errors. A reader that closes the pipe (`| head`) is not a failure. The code that writes a result
- * reports any other error of stdout; this handler only keeps the error from crashing the process. Help and version have
- * no such code, so this handler reports their errors.
+ * Handles errors of the output streams. If a reader closes the pipe (`| head`), that is not a failure. For any other
+ * error of stdout, this handler only prevents a crash, because the code that writes a result reports the error. Help
+ * and version have no such code, so for them this handler reports the error.
  */
 function watchStreams(process: NodeJS.Process, io: Io): { outcome(): Promise<number> } {
   let failure: Error | undefined;
@@ -278,12 +285,12 @@ function watchStreams(process: NodeJS.Process, io: Io): { outcome(): Promise<num
   io.stdout.stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') return;
     failure = error;
-    // Set the exit code here too, because the error may come after the program's last line has run.
+    // Set the exit code here as well, because the error may come after the last line of the program has run.
     process.exitCode = exitCodes.unexpected;
   });
   return {
     async outcome() {
-      // A stream reports its error on the next turn of the event loop.
+      // Wait for the next turn of the event loop, because a stream reports its error only then.
       await new Promise((resolve) => setImmediate(resolve));
       if (!failure) return 0;
       io.stderr.stream.write(`error: cannot write the output: ${failure.message}\n`);

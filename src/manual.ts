@@ -4,7 +4,7 @@ import { pageOf } from './cli/help/page.ts';
 import { topics } from './cli/help/topics.ts';
 import { describedProgram } from './commands/program.ts';
 
-/** All man pages by file name, generated from the command definitions; the build writes them. */
+/** All man pages, keyed by file name. They are generated from the command definitions, and the build writes them. */
 export async function manual(version: string): Promise<ReadonlyMap<string, string>> {
   const ofTopics = Object.keys(topics).map((name): ManReference => ({ name: `errand-${name}`, section: 7 }));
   const pages = commandsOf(await describedProgram()).map((command) => {
@@ -21,7 +21,7 @@ export async function manual(version: string): Promise<ReadonlyMap<string, strin
   return new Map([...pages, ...others]);
 }
 
-/** The `help` subcommands need no page of their own. */
+/** Skip the `help` subcommands, which need no page of their own. */
 const ownCommands = (command: Commander): Commander[] =>
   command.commands.filter((one) => one.name() !== 'help');
 

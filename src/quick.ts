@@ -4,8 +4,9 @@ import { wantsColor, writeNow } from './platform/streams.ts';
 import { version } from './platform/version.ts';
 
 /**
- * Entry point for `errand --version` and root help, which need none of the command machinery. Falls back to the full
- * program if plain output is not possible immediately. @returns the exit code.
+ * Entry point for `errand --version` and for the help of the program itself, which need none of the command machinery.
+ * If the output cannot be written at once in plain form, runs the full program instead.
+ * @returns the exit code.
  */
 export async function main(process: NodeJS.Process): Promise<number> {
   const isVersion = process.argv[2] === '--version' || process.argv[2] === '-V';

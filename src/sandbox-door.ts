@@ -14,7 +14,7 @@ import { deleteEmbedded, openEmbedded, sandboxFile } from './sandbox/embedded.ts
 import type { Fault, ScenarioProblem } from './sandbox/in-process.ts';
 import type { PaymentScheme, Served } from './sandbox/serve.ts';
 
-/** Opens the sandbox for commands, either served or embedded. */
+/** Opens the sandbox for commands. The sandbox is either served or embedded. */
 
 interface ServeRequest {
   readonly host: string;
@@ -28,7 +28,7 @@ interface ServeRequest {
   readonly mintLimitPerDay?: number;
   readonly paymentSchemes?: readonly PaymentScheme[];
   readonly startBalanceCents?: number;
-  /** Additional hosts and webhook receivers to allow, as with `--allow-host` and `--allow-webhook`. */
+  /** Additional hosts and webhook receivers that are allowed, as with `--allow-host` and `--allow-webhook`. */
   readonly allowedHosts: readonly string[];
   readonly webhooks: {
     readonly loopback: boolean;
@@ -39,9 +39,9 @@ interface ServeRequest {
   readonly faults: readonly string[];
   readonly scenario?: GivenScenario | undefined;
   readonly warn: Warn;
-  /** Called after each request, without secrets. */
+  /** Called after each request. Its argument contains no secrets. */
   readonly onRequest?: (request: ServedRequest) => void;
-  /** Signal that aborts any wait for a lock held by another process. */
+  /** If this signal aborts, any wait for a lock that another process holds ends. */
   readonly signal: AbortSignal;
 }
 
@@ -100,11 +100,11 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
 }
 
 interface EmbeddedOptions {
-  /** Allows reads even if the sandbox's data is not writable. */
+  /** Whether reads are allowed even if the sandbox's data is not writable. */
   readonly readsCopy?: boolean;
   readonly speed: number;
   readonly seed: number | undefined;
-  /** Signal that aborts any wait for a lock held by another process. */
+  /** If this signal aborts, any wait for a lock that another process holds ends. */
   readonly signal: AbortSignal;
 }
 
@@ -133,10 +133,10 @@ export async function resetSandbox(stateDir: string, signal: AbortSignal): Promi
   }
 }
 
-/** Path of the embedded sandbox's data. */
+/** Path of the file with the embedded sandbox's data. */
 export const fileOf = (stateDir: string): string => resolve(sandboxFile(stateDir));
 
-/** Whether an embedded sandbox has data or a saved snapshot. */
+/** Whether there is data of an embedded sandbox, or a saved snapshot. */
 export const hasSandbox = (stateDir: string): boolean =>
   existsSync(sandboxFile(stateDir)) || hasSnapshots(stateDir);
 
@@ -185,11 +185,14 @@ interface StartRequest {
   /** In the format of `--fault`. */
   readonly faults: readonly string[];
   readonly scenario?: GivenScenario | undefined;
-  /** Whether the sandbox listens on a socket. Otherwise only this process can reach it. */
+  /** Whether the sandbox listens on a socket. If not, only this process can reach it. */
   readonly isServed?: boolean;
 }
 
-/** Starts an in-memory sandbox with a key, on a free local port if served. @throws UsageError for an invalid fault. */
+/**
+ * Starts an in-memory sandbox with a key. If it is served, it listens on a free local port.
+ * @throws UsageError for an invalid fault.
+ */
 export async function startSandbox({ seed, speed, faults, scenario: given, isServed = true }: StartRequest) {
   const { openInProcess, readFault } = await import('./sandbox/in-process.ts');
   const scenario = given?.scenario;
@@ -229,7 +232,7 @@ function scenarioFaults(
   return found.filter((fault) => fault !== undefined);
 }
 
-/** Converts a scenario's rejection to a usage error; undefined for other errors. */
+/** Converts the rejection of a scenario to a usage error. Undefined for any other error. */
 async function scenarioError(
   error: unknown,
   given: GivenScenario | undefined,
@@ -256,7 +259,7 @@ function refuseFault(text: string): never {
   });
 }
 
-/** Reports the bug behind a 500 on stderr, because the response hides it from whoever runs the sandbox. */
+/** Reports the bug behind a 500 on stderr to whoever runs the sandbox, because the response hides the bug. */
 function reportBug(error: unknown): void {
   process.stderr.write(
     `sandbox: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,

@@ -35,11 +35,11 @@ interface Making {
   readonly defaultFormat?: OutputFormat | undefined;
   /** Whether the command diagnoses the settings. */
   readonly diagnoses?: boolean;
-  /** Whether the command needs the key. If it does, the profile's key command runs before it. */
+  /** Whether the command needs the key. If so, the profile's key command runs before the command. */
   needsKey?(): Promise<boolean>;
-  /** Keys that key commands have printed, by command; a long-lived program runs each command once. */
+  /** Keys printed by key commands, keyed by command. A long-lived program runs each command only once. */
   readonly printedKeys?: Map<string, string>;
-  /** The command line with private parts removed, for the audit chain. */
+  /** The command line for the audit chain, with its private parts removed. */
   privateCommand(): Promise<string>;
   commands(): Promise<readonly PrintingCommand[]>;
   /** The program that runs the command; absent if a person runs it in a shell. */
@@ -208,8 +208,8 @@ function stateMembers(
 }
 
 /**
- * Refreshes the journal on each access, so that a long-lived process sees other machines' writes. If a refresh fails,
- * the process continues with the records it has.
+ * Refreshes the journal on each access, so that a long-lived process sees what other machines have written. If a
+ * refresh fails, the process continues with the records that it already has.
  */
 function refreshed(openJournal: () => Promise<Journal>): () => Promise<Journal> {
   const opened = once(openJournal);
@@ -220,7 +220,7 @@ function refreshed(openJournal: () => Promise<Journal>): () => Promise<Journal> 
   };
 }
 
-/** Identifies the account that requests are sent for. */
+/** Identifies the account for which requests are sent. */
 function accountMembers(run: Run): Pick<Context, 'apiKey' | 'isRehearsal' | 'sender'> {
   const { settings, store } = run;
   let printed: Setting<string> | undefined;
@@ -231,7 +231,7 @@ function accountMembers(run: Run): Pick<Context, 'apiKey' | 'isRehearsal' | 'sen
   const currentKey = (): string | undefined => {
     if (settings.keyCommand && !printed)
       throw new Error('the key command was not run: its command lacks needsKey');
-    // The local profile may have received a key since the run began.
+    // Read the stored profile again, because the local profile may have received a key since the run began.
     return (printed ?? settings.apiKey)?.value ?? store.profile(settings.profile.value)?.api_key;
   };
   const keyOf = (surface: Surface): string => {
@@ -256,14 +256,17 @@ function accountMembers(run: Run): Pick<Context, 'apiKey' | 'isRehearsal' | 'sen
   };
 }
 
-/** Who signs records of an account: the account's own key, or else the key in use; undefined if there is neither. */
+/**
+ * Finds who signs records of an account: the account's own key if this machine has it, otherwise the key in use.
+ * Undefined if there is neither.
+ */
 async function signerOf({ settings, folders, context }: Run, account: string): Promise<Signer | undefined> {
   const [{ paidAccount }, { machineMac }] = await Promise.all([
     import('../journal/journal-record.ts'),
     import('../journal/mac.ts'),
   ]);
   if (account === paidAccount) return { account, mac: machineMac(folders.state) };
-  // Nobody else writes to an unshared journal, so do not run a key command only for a signature.
+  // Only this machine writes to a journal that is not shared, so do not run a key command just to sign records.
   if (settings.keyCommand && !settings.database) return undefined;
   try {
     const senders = [await context().sender(), await context().sender('legacy')];
@@ -271,7 +274,7 @@ async function signerOf({ settings, folders, context }: Run, account: string): P
     const { account: by, mac } = own ?? ((await context().apiKey()) ? senders[0] : undefined) ?? {};
     return by !== undefined && mac ? { account: by, mac } : undefined;
   } catch (error) {
-    // Continue without a signature. Unsigned records count only after they were looked up at the service.
+    // Continue without a signature. An unsigned record counts only once the service has been asked about it.
     if (error instanceof ErrandError) return undefined;
     throw error;
   }
@@ -294,7 +297,7 @@ async function printedKey(run: Run): Promise<Setting<string> | undefined> {
   return { value: key, from: 'command', name };
 }
 
-/** The members that communicate with the user. */
+/** The members of the context that communicate with the user. */
 function terminalMembers({
   making: { io, signal },
   settings,

@@ -30,27 +30,27 @@ export interface Command<
   /** Values listed separately in the help, with their meanings. */
   readonly lists?: readonly ValueList[];
   readonly arguments?: A;
-  /** Flag, without dashes, that a stray argument probably belongs to. For commands that take no arguments. */
+  /** For a command without arguments: the flag, without dashes, that a stray argument probably belongs to. */
   readonly positional?: string;
   /** Columns of a list. `--fields` accepts their headings. */
   readonly columns?: readonly Column[];
   readonly options?: O;
   readonly examples: readonly Example[];
   /**
-   * Shape of the JSON that `-o json` prints. `errand schema output` shows its JSON Schema, and `run` returns nothing
-   * else.
+   * Shape of the JSON that `-o json` prints, and thus of every result of `run`. `errand schema output` shows its JSON
+   * Schema.
    */
   readonly output: P;
   /**
-   * Operations that the command calls. The help shows them as its endpoints, and a command that has them offers
+   * Operations that the command calls. The help lists their endpoints. A command that calls any operation offers
    * `--dry-run` and `--curl`.
    */
   readonly operations?: readonly OperationName[];
-  /** Whether the command may call any operation; if so, it offers `--dry-run` and `--curl`. */
+  /** Whether the command may call any operation. If so, it offers `--dry-run` and `--curl`. */
   readonly anyOperation?: true;
   /**
-   * Whether the command needs the key, so that a key command runs before it. By default it does if an operation that it
-   * calls takes a key.
+   * Whether the command needs the key. If so, the profile's key command runs first. By default, the command needs the
+   * key if an operation that it calls does.
    */
   readonly needsKey?: boolean;
   /** Whether the command runs when its noun is given without a verb. */
@@ -62,11 +62,14 @@ export interface Command<
   /** Exit codes with a special meaning for this command. */
   readonly exitCodes?: Readonly<Record<number, string>>;
   readonly related?: readonly string[];
-  /** Whether the command is read-only. By default it is if all operations it calls are read-only. */
+  /** Whether the command is read-only. By default, it is read-only if all operations that it calls are. */
   readonly readsOnly?: boolean | ((input: Input<A, O>) => boolean);
   /** Whether the command writes the configuration and may replace a broken one. */
   readonly repairsConfig?: true;
-  /** Whether the command diagnoses the settings. It then receives their problems instead of failing on them. */
+  /**
+   * Whether the command diagnoses the settings. If so, it receives the problems with the settings instead of failing
+   * because of them.
+   */
   readonly diagnoses?: true;
   run(context: Context, input: Input<A, O>): Promise<ResultOf<NoInfer<P>>>;
 }

@@ -4,8 +4,8 @@ import type { KnownFields } from '../format/result.ts';
 import type { AnyCommand } from './define.ts';
 
 /**
- * Whether a command is read-only for this input, either because it is declared so or because all operations it calls
- * are.
+ * Whether a command is read-only for this input. It is if its definition says so, or if all operations that it calls
+ * are read-only.
  */
 export function onlyReads(
   { operations: called = [], anyOperation, readsOnly }: AnyCommand,
@@ -16,7 +16,7 @@ export function onlyReads(
   return declared ?? (called.length > 0 && reads && anyOperation !== true);
 }
 
-/** Known record fields of a command run with this input, according to its definition. */
+/** Fields that the records of a command are known to have for this input, according to the command's definition. */
 export function knownFieldsOf(command: AnyCommand, input: Readonly<Record<string, unknown>>): KnownFields {
   const responses = (command.operations ?? [])
     .map((name) => operations[name])

@@ -20,7 +20,7 @@ export type ListName = OperationName & (`${string}.list` | `${string}.search`);
 
 export interface PagedList<R> {
   readonly rows: PagedRows<R>;
-  /** Number of records shown and available; valid once the rows are drained. */
+  /** Number of records shown, and number of records available. Both are valid only once all rows were read. */
   readonly count: () => { shown: number; total: number | undefined; next: number | undefined };
 }
 
@@ -32,8 +32,8 @@ interface ListOptions {
 }
 
 /**
- * Fetches one page of a list endpoint. With `all`, fetches every page and prefetches the next one while the current one
- * is consumed. The --timeout, if given, covers the whole list.
+ * Fetches one page of a list endpoint. With `all`, fetches every page, and prefetches the next page while the current
+ * page is consumed. If --timeout is given, it limits the whole list.
  */
 export async function listRows<N extends ListName>(
   context: Context,
@@ -90,7 +90,7 @@ interface ListDefinition<N extends ListName> {
   readonly columns: readonly Column<RowShape<N>>[];
   /** Columns for a TTY, if they differ from `columns`. */
   readonly screen?: readonly Column<RowShape<N>>[];
-  /** Query parameters for extra data needed by the TTY columns. */
+  /** Query parameters that request the extra data shown in the TTY columns. */
   readonly screenQuery?: QueryOf<N>;
   /** Path of the value printed by `-o id`; default `id`. */
   readonly id?: string;
@@ -101,14 +101,15 @@ interface ListDefinition<N extends ListName> {
   readonly examples: readonly Example[];
   readonly related: readonly string[];
   /**
-   * Path of the time that `--since` and `--until` filter by, if errand itself filters. The list must come newest first.
+   * Path of the timestamp to which `--since` and `--until` apply, if errand does the filtering itself. The list must be
+   * sorted newest first.
    */
   readonly spanBy?: string;
   /** Filters that are not parameters of the operation. */
   readonly more?: MoreFilters<QueryOf<N>>;
 }
 
-/** Filters that errand turns into the operation's parameters. */
+/** Filters that errand converts to parameters of the operation. */
 interface MoreFilters<Q> {
   readonly options: Options;
   /** @param query holds the parameters given. @throws UsageError if the filters conflict with them. */

@@ -6,7 +6,10 @@ type Path = readonly (string | number)[];
 /** Parsed YAML or JSON with the source location of each part. */
 export interface LocatedDocument {
   readonly value: unknown;
-  /** Line of the value at a path, from 1. If the path has no value, the line of the nearest enclosing value. */
+  /**
+   * Returns the one-based line of the value at a path. If the path has no value, returns the line of the nearest
+   * enclosing value.
+   */
   lineOf(path: Path): number;
 }
 

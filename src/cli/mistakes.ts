@@ -5,9 +5,9 @@ import { isNear, nearestWord } from '../platform/near-words.ts';
 import { typedCommand } from '../platform/shell.ts';
 import { commandNamed, helpPointer, type Named, withSuggestion } from './suggest-option.ts';
 
-/** Explains a command line that could not be parsed, with the command that was probably meant. */
+/** Explains a command line that could not be parsed, and suggests the command that the user probably meant. */
 
-/** The parts of a mounted command that explain mistakes. */
+/** The parts of a mounted command that are needed to explain mistakes. */
 export interface Mounted extends Named<Mounted> {
   readonly options: readonly { readonly long?: string | undefined; readonly hidden: boolean }[];
   readonly registeredArguments: readonly { name(): string; readonly description: string }[];
@@ -69,7 +69,8 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
   serve: ['sandbox serve'],
   events: ['webhook events'],
   server: ['sandbox serve'],
-  // No command opens anything, and commands with a similar spelling would mislead.
+  // Suggest nothing for this word. No command opens anything, and commands with a similar spelling would mislead the
+  // user.
   open: [],
 };
 
@@ -120,7 +121,7 @@ export async function mistakeOf(
 const didYouMean = (lines: readonly string[]): string =>
   lines.length === 0 ? '' : ` (Did you mean ${lines.length > 1 ? 'one of ' : ''}${lines.join(', ')}?)`;
 
-/** The command lines that a line with an unknown word probably means. */
+/** The command lines that the user may have intended when typing a line with an unknown word. */
 async function linesFor(typed: string, { root, argv, whole }: Program): Promise<string[]> {
   const { command, words } = commandNamed(root, argv.slice(0, Math.max(0, argv.indexOf(typed))));
   const word = typed.toLowerCase();
@@ -135,7 +136,7 @@ async function linesFor(typed: string, { root, argv, whole }: Program): Promise<
   if (near.length > 0) return near;
   const leaves = leavesOf(await whole(), []);
   const same = leaves.filter(({ names: own }) => own.includes(word));
-  // Too many words are similar to a short word.
+  // For a short word, suggest only exact matches, because too many words are similar to a short word.
   const isLong = word.length >= minNearLength;
   const alike =
     same.length > 0 || !isLong
@@ -157,8 +158,8 @@ function leavesOf(command: Mounted, words: readonly string[]): Leaf[] {
 }
 
 /**
- * Explains an argument of a command that takes none: names the flag that the argument belongs to, and suggests the
- * corrected command line.
+ * Explains an argument given to a command that takes none. Names the flag to which the argument belongs, and suggests
+ * the corrected command line.
  */
 async function excess(
   message: string,

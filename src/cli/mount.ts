@@ -26,8 +26,8 @@ export interface Mounting {
   readonly run: Runner;
   readonly now: () => number;
   /**
-   * Whether the command line may refer to any of these names. If it cannot refer to a command, only what listings need
-   * of that command is mounted. If this function is absent, everything is mounted.
+   * Whether the command line may refer to any of these names. A command that the line cannot refer to is mounted only
+   * with what listings need. If this function is absent, every command is mounted completely.
    */
   readonly mayName?: (names: readonly string[]) => boolean;
 }
@@ -81,7 +81,8 @@ export function mountCommand(
       ...argumentValues(command, received),
       ...pick(parsed, Object.keys(command.options ?? {})),
     };
-    // A command that writes or spends must not silently use the last of two values.
+    // Refuse an option that was given twice. A command that writes or spends must not silently use the last of two
+    // values.
     if (twice[0] !== undefined && !onlyReads(command, input)) throw new UsageError(twice[0]);
     const globals = pick(parsed, [...Object.keys(shared), 'input', 'pager']);
     await run({ path: pathOf(mounted), command, input, globals });

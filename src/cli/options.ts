@@ -7,7 +7,9 @@ import { globalOptions } from './global-options.ts';
 
 export const globalHeading = 'Global options:';
 
-/** Adds the global options that may stand before the noun, as in `errand -o json order list`. */
+/**
+ * Adds the global options to the program, so that they can stand before the noun, as in `errand -o json order list`.
+ */
 export function addGlobalOptions(root: Commander, now: () => number): void {
   addOptions(root, globalOptions, now, { heading: globalHeading });
   addNoInput(root);
@@ -78,8 +80,9 @@ interface Given {
 }
 
 /**
- * Finds what a repeated option overrides. @returns undefined if no value is overridden; the key of an overridden pair;
- * an empty string for an option without pairs.
+ * Finds a value that a repeated option overrides.
+ * @returns undefined if no value is overridden. For an option that takes pairs, the key of an overridden pair; for any
+ * other option, an empty string.
  */
 function lostBy({ kind }: Option, previous: unknown, value: unknown): string | undefined {
   if (previous === undefined || kind === 'texts' || kind === 'list') return undefined;
@@ -138,7 +141,7 @@ export function addHelp(mounted: Commander): void {
   mounted.addHelpOption(new CommanderOption('-h, --help', 'show help').helpGroup(globalHeading));
 }
 
-/** Adds `--no-input` explicitly, since commander would treat it as a negated option. */
+/** Adds `--no-input` explicitly, since commander would treat it as the negation of an option `--input`. */
 export function addNoInput(mounted: Commander): void {
   mounted.addOption(new CommanderOption('--no-input', 'never ask').helpGroup(globalHeading));
   mounted.addOption(

@@ -2,7 +2,10 @@ import { lstatSync } from 'node:fs';
 import { UsageError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
 
-/** Options of commands that also write a page. @param about describes the page, as the end of the help sentence. */
+/**
+ * Options of commands that also write an HTML page.
+ * @param about describes the page, as the end of a sentence in the help.
+ */
 export const pageOptions = (about: string) =>
   ({
     html: {
@@ -14,7 +17,10 @@ export const pageOptions = (about: string) =>
     force: { kind: 'flag', description: 'with --html: write over a file' },
   }) as const;
 
-/** Call before anything is read. @throws UsageError if a page cannot be written with these options. */
+/**
+ * Must be called before any input is read.
+ * @throws UsageError if a page cannot be written with these options.
+ */
 export function checkPage(html: string | undefined, force: boolean): void {
   if (html === undefined) {
     if (force) throw new UsageError('--force goes with --html');
@@ -40,8 +46,8 @@ export async function savePage(
 }
 
 /**
- * Call it before starting work that a refusal would waste. @throws UsageError naming the files that would be
- * overwritten.
+ * Must be called before work starts that would be wasted if a file may not be overwritten.
+ * @throws UsageError naming the files that would be overwritten.
  */
 export function refuseOverwriting(paths: readonly string[]): void {
   const there = paths.filter((path) => lstatSync(path, { throwIfNoEntry: false }));
@@ -51,8 +57,8 @@ export function refuseOverwriting(paths: readonly string[]): void {
 }
 
 /**
- * Checks file names that the user did not type. @throws UsageError naming the files that even --force would not
- * replace.
+ * Checks output files whose names the user did not type.
+ * @throws UsageError naming every path that is not a regular file, because not even --force replaces such a path.
  */
 export function refuseNonFiles(paths: readonly string[]): void {
   const others = paths.filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isFile() === false);

@@ -21,7 +21,7 @@ export function privateCommand({ path, command, input, globals }: CommandLine): 
   return given.length > maxValues ? `${words.join(' ')} (${given.length} arguments)` : words.join(' ');
 }
 
-/** Maximum values shown, since there may be thousands of ids. */
+/** Maximum number of values to show, since there may be thousands of ids. */
 const maxValues = 20;
 
 function flagWords(option: Option, flag: string, value: unknown): string[] {

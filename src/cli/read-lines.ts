@@ -3,12 +3,13 @@ import { ErrandError, UsageError } from '../platform/errors.ts';
 import { readChunks, readPipe } from '../platform/streams.ts';
 import type { Context } from '../run/context.ts';
 
-/** Maximum line length, bytes. */
+/** Maximum line length, in bytes. */
 const maxLineBytes = 1024 * 1024;
 
 /**
- * Streams lines of a file, or of stdin for `-`. Accepts UTF-8, or UTF-16 with a byte order mark, which Windows shells
- * write. Lines end in LF or CRLF. @throws UsageError naming the flag and the file, or the overlong line.
+ * Streams the lines of a file, or of stdin for `-`. The text is UTF-8, or UTF-16 with a byte order mark, which Windows
+ * shells write. Lines end in LF or CRLF.
+ * @throws UsageError naming the flag and the file, or the overlong line.
  */
 export async function* readFileLines(context: Context, flag: string, path: string): AsyncGenerator<string> {
   let decoder: ReturnType<typeof decoderOf> | undefined;

@@ -4,8 +4,8 @@ import type { Context } from '../run/context.ts';
 import { writerOf } from './output/writer.ts';
 
 /**
- * Marks this run's results as reported, now that stdout has accepted them. If the reader of stdout has closed, first
- * reports the results on stderr.
+ * Marks this run's results as reported once stdout has accepted them. If the reader of stdout has closed, first reports
+ * the results on stderr.
  */
 export async function reportPrinted(context: Context): Promise<void> {
   const intents = context.unreported();

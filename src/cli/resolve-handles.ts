@@ -16,9 +16,9 @@ import type { Values } from './mount.ts';
 const minPrefixLength = 8;
 
 /**
- * Replaces shorthand given at a TTY with full ids. The shorthand is a row number (`@2`) of the last list, or an id
- * prefix, which is looked up in the last list, then on this machine, then at the service. A command that writes also
- * prints which record was found.
+ * Replaces shorthand that was given at a TTY with full ids. The shorthand is either a row number of the last list
+ * (`@2`) or an id prefix. A prefix is looked up in the last list, then on this machine, and then at the service. If the
+ * command writes, also prints which record was found.
  * @throws UsageError for an unknown row number, any row number without a TTY, or an ambiguous prefix; ErrandError
  * not_found.
  */
@@ -51,7 +51,10 @@ export async function resolveHandles(
   return { context: { ...context, argv, rowFacts }, input: resolved };
 }
 
-/** Description of a record, with the product's title in place of its URL; input and requests stay unchanged. */
+/**
+ * Replaces the product's URL by its title in the description of a record. Affects only the text shown, not the
+ * command's input or its requests.
+ */
 async function withTitles(description: string, titles: () => Promise<TitleOf>): Promise<string> {
   const [, what = description, label = ''] = /^(order \S+) \((.*)\)$/s.exec(description) ?? [];
   if (label === '') return description;
@@ -61,7 +64,8 @@ async function withTitles(description: string, titles: () => Promise<TitleOf>): 
 }
 
 /**
- * Replaces a row number in a command suggested for rerunning, since the number may refer to a different row by then.
+ * Replaces a row number in a command that is suggested for later, since the number may refer to a different row by
+ * then.
  */
 function substitute(text: string, value: string, word: string): string {
   if (word === text) return value;
@@ -78,7 +82,8 @@ async function resolveOne(
   const asItIs = { value: text, description: '' };
   const away = whyNoTerminal(context, givenTexts);
   if (isRowNumber(text)) {
-    // A user may choose a journal key that looks like a row number.
+    // Without a terminal, accept the text as a journal key, because a user may choose a key that looks like a row
+    // number.
     if (away !== undefined && names.includes('intents')) return asItIs;
     if (away === undefined) return rowNamed(context, text, names);
     const whole = names.includes('products') ? 'its URL or id' : 'the whole id';
@@ -90,8 +95,8 @@ async function resolveOne(
 }
 
 /**
- * Why the run is not interactive; undefined if it is interactive. If ids come from stdin, stdout and stderr must be
- * TTYs instead.
+ * Returns why the run is not interactive; undefined if it is interactive. If ids come from stdin, it is enough that
+ * stdout and stderr are TTYs.
  */
 function whyNoTerminal(
   { interactive, io, settings }: Context,
@@ -144,7 +149,7 @@ async function byPrefix(
   );
 }
 
-/** Descriptions by id; undefined if there are none. */
+/** Descriptions, keyed by id. Undefined if there are none. */
 type Matches = ReadonlyMap<string, string> | undefined;
 
 const matches = (found: readonly (readonly [string, string])[]): Matches => {
@@ -182,7 +187,7 @@ async function onThisMachine(
   return matches(found);
 }
 
-/** Whether the service may be queried. It may only be queried if the command itself needs a key anyway. */
+/** Whether the service may be queried. It may be queried only if the command needs a key anyway. */
 const asksService = (
   { previewsReads }: Context,
   { operations: called = [] }: AnyCommand,
@@ -193,10 +198,12 @@ const asksService = (
   called.length > 0 &&
   called.every((name) => operations[name].auth === 'bearer');
 
-/** Maximum number of records requested. Far fewer records share an eight-character prefix. */
+/** Maximum number of records to request. Ids that share an eight-character prefix are far fewer. */
 const maxRequested = 100;
 
-/** Both filters match text anywhere in an id, and other fields too, so keep only real prefix matches. */
+/**
+ * Both filters match text anywhere in an id and in other fields, so keep only records whose id starts with the prefix.
+ */
 async function atTheService(
   context: Context,
   command: AnyCommand,

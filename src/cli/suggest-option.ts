@@ -16,9 +16,9 @@ const gone = [
 const unknownOption = /^unknown option '(--[^']+)'/;
 
 /**
- * Adds suggestions to the error for an unknown option. It suggests options that contain the unknown option's words
- * (`--price` in `--max-price`), or else options with a similar spelling. Commander's own suggestions may merely share
- * some letters (`--profile`).
+ * Adds suggestions to the error for an unknown option. Suggests options that contain the unknown option's words
+ * (`--max-price` for `--price`), or else options with a similar spelling. Commander's own suggestion may merely share
+ * some letters with the unknown option (`--profile`).
  */
 export function withSuggestion(message: string, program: Optioned, argv: readonly string[]): string {
   const [, typed] = unknownOption.exec(message) ?? [];

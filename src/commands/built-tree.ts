@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Tree } from '../cli/completion/tree.ts';
 
 /**
- * Reads the command tree from files written by the build: one for the program with a stub per noun, and one for each
- * noun. Loads only nouns that `words` may name, to keep TAB completion fast.
+ * Reads the command tree from files that the build has written: one file for the program, with a stub for each noun,
+ * and one file per noun. Loads only the nouns that `words` may name, to keep TAB completion fast.
  */
 export async function programTree(words: readonly string[]): Promise<Tree> {
   const root = read('errand');

@@ -10,8 +10,8 @@ import { describedProgram, entries } from './program.ts';
 type Definition = RootCommand | RootNoun;
 
 /**
- * Builds the completion tree from the program itself, so completion offers exactly what commander parses. Loads every
- * command; the build does this once and saves the tree.
+ * Builds the completion tree from the program itself, so that completion offers exactly what commander parses. Loads
+ * every command. The build calls this once and saves the tree.
  */
 export async function describeProgram(): Promise<Tree> {
   const program = await describedProgram();

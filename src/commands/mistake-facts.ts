@@ -5,7 +5,8 @@ import type { AnyCommand } from '../cli/define.ts';
 import { definitions } from '../cli/help/page.ts';
 
 /**
- * Facts that explain a mistyped command line: the flag that a stray argument belongs to, and what `--fields` accepts.
+ * Facts that help to explain a mistyped command line: the flag to which a stray argument belongs, and the names that
+ * `--fields` accepts.
  */
 export async function factsOf(
   mounted: Commander | undefined,

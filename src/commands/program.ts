@@ -213,7 +213,8 @@ interface Building extends Mounting {
   readonly version: string;
   readonly write: (text: string) => void;
   /**
-   * Called to show help. `requested` is a command, or the words after `errand help`. Commander itself prints no help.
+   * Called instead of commander's own help output. `requested` is the command whose help to show, or the words after
+   * `errand help`.
    */
   readonly onHelp: (requested: Commander | readonly string[]) => void;
 }
@@ -257,7 +258,7 @@ export async function runProgram(
   await writePaged(text, io, pager);
 }
 
-/** Verbs that users expect on commands that have no verbs. */
+/** Verbs that users may add to a command that has none. */
 const defaultVerbs = ['show', 'get'];
 
 /** `wallet show` is `wallet`. */
@@ -266,7 +267,7 @@ function withoutDefaultVerb(argv: readonly string[]): readonly string[] {
   return at >= 0 && defaultVerbs.includes(argv[at + 1] ?? '') ? argv.toSpliced(at + 1, 1) : argv;
 }
 
-/** `--flag=true` is `--flag`, and `--flag=false` is `--no-flag`, for flags that take no value. */
+/** For flags that take no value: `--flag=true` means `--flag`, and `--flag=false` means `--no-flag`. */
 function plainFlags(argv: readonly string[], root: Commander): string[] {
   const end = argv.indexOf('--');
   return argv.flatMap((word, at) => {
@@ -298,7 +299,7 @@ function commandsNamed(root: Commander, argv: readonly string[]): Commander[] {
 export const describedProgram = (nouns = entries.map(({ name }) => name)): Promise<Commander> =>
   buildProgram(nouns, { run: async () => {}, now: Date.now, version: '', write: () => {}, onHelp: () => {} });
 
-/** Every command with its output. Loads all of them. */
+/** Returns every command with its output. This loads all commands. */
 export async function printingCommands(): Promise<PrintingCommand[]> {
   const found: PrintingCommand[] = [];
   for (const { name, load } of entries) {
@@ -309,7 +310,7 @@ export async function printingCommands(): Promise<PrintingCommand[]> {
   return found;
 }
 
-/** @param nouns lists the words before the verbs, in every accepted spelling; the first is canonical. */
+/** @param nouns lists all accepted spellings of the words before the verbs. The first spelling is canonical. */
 const printingVerbs = (nouns: readonly string[], { verbs }: Pick<RootNoun, 'verbs'>): PrintingCommand[] =>
   verbs.flatMap((verb) => {
     const words = [verb.name, ...(verb.aliases ?? [])];
@@ -318,7 +319,7 @@ const printingVerbs = (nouns: readonly string[], { verbs }: Pick<RootNoun, 'verb
     return [{ path, aliases: [...aliases, ...(verb.isDefault ? nouns : [])], output: verb.output }];
   });
 
-/** Builds the program for one command line. It knows every noun, but loads only those the line names. */
+/** Builds the program for one command line. It knows every noun, but loads only the nouns that the line names. */
 async function buildProgram(argv: readonly string[], building: Building): Promise<Commander> {
   const { version, now, write, onHelp } = building;
   const root = new Commander('errand')

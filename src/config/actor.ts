@@ -6,8 +6,8 @@ import type { Environment } from './paths.ts';
 import { terminalOf } from './terminal.ts';
 
 /**
- * Identifies the actor for the audit chain. The actor is resolved on first use, because most runs write no record.
- * @param program names a program that acts on its own, such as an agent; undefined for a person at a shell.
+ * Identifies the actor for the audit chain. The actor is determined on first use, because most runs write no record.
+ * @param program names a program that acts on its own, such as an agent. Undefined for a person at a shell.
  */
 export function originOf(environment: Environment, command: string, program?: string): () => Origin {
   let origin: Origin | undefined;
@@ -22,8 +22,9 @@ export function originOf(environment: Environment, command: string, program?: st
 }
 
 /**
- * Identifies the actor when a program uses the library in this process. @param program is the program's name, if given.
- * @param entryPoint is the entry point that the program used.
+ * Identifies the actor if a program uses the library in this process.
+ * @param program is the program's name, if it was given.
+ * @param entryPoint is the library's entry point that the program used.
  */
 export function originOfProgram(program: string | undefined, entryPoint: string): () => Origin {
   const origin = originOf(process.env, entryPoint);
@@ -31,7 +32,7 @@ export function originOfProgram(program: string | undefined, entryPoint: string)
   return () => ({ ...origin(), actor: `${name} (${origin().actor})`, terminal: undefined });
 }
 
-/** The environment of this process without errand's secrets, for use when a program runs errand as a library. */
+/** The environment of this process without errand's secrets. Used if a program runs errand as a library. */
 export const ownEnvironment = (): Environment => withoutKeys(process.env);
 
 interface Origin {
@@ -45,8 +46,8 @@ interface Origin {
 function terminalHash(environment: Environment): string | undefined {
   const terminal = terminalOf(environment, process.platform);
   if (terminal === undefined) return undefined;
-  // Device and session numbers recur on other machines, and later on this one. Therefore hash them with the user, the
-  // host and the start of the session.
+  // Device and session numbers recur on other machines, and later on this machine. Therefore they are hashed together
+  // with the user, the host and the start of the session.
   const facts = [systemActor(), terminal, statOf(Number(statOf('self')?.session))?.started ?? ''];
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 16);
 }
@@ -54,7 +55,7 @@ function terminalHash(environment: Environment): string | undefined {
 /** System user and host: `ada@laptop`. */
 const systemActor = (): string => `${userName()}@${hostname()}`;
 
-/** Returns the user's name. Falls back to the uid if the system has no entry for the user, as in a container. */
+/** Returns the user's name. If the system has no entry for the user, as in a container, returns the uid. */
 function userName(): string {
   try {
     return userInfo().username;
@@ -64,7 +65,8 @@ function userName(): string {
 }
 
 /**
- * Variables that identify a CI job, keyed by the variable that shows which CI system it is. No variable names a person.
+ * Variables that identify a CI job, keyed by the variable that reveals which CI system runs the job. None of them names
+ * a person.
  */
 const jobVariables: Readonly<Record<string, readonly string[]>> = {
   GITHUB_ACTIONS: ['GITHUB_REPOSITORY', 'GITHUB_RUN_ID', 'GITHUB_RUN_ATTEMPT', 'GITHUB_JOB'],

@@ -3,7 +3,8 @@ import { shellLine } from '../platform/shell.ts';
 import type { Stored, StoredAddress } from './stored.ts';
 
 /**
- * Adds an address to the configuration. The first address, or one added with `asDefault`, becomes the default. Pure.
+ * Adds an address to the configuration. If it is the first address, or if `asDefault` is set, it becomes the default.
+ * Pure.
  */
 export function withAddress(
   stored: Stored,
@@ -18,12 +19,12 @@ export function withAddress(
     ...rest,
     addresses: { ...stored.addresses, [name]: address },
     ...(preset !== undefined && { default_address: preset }),
-    // An address saved under the example's name is no longer the example.
+    // If a new address replaces the sandbox's example under the same name, the configuration no longer has an example.
     ...(example !== undefined && example !== name && { example_address: example }),
   };
 }
 
-/** Removes an address from the configuration. If it was the default address, there is no default afterwards. Pure. */
+/** Removes an address from the configuration. If the address was the default, there is no default afterwards. Pure. */
 export function withoutAddress(stored: Stored, name: string): Stored {
   const { default_address: preset, example_address: example, ...rest } = stored;
   const { [name]: _, ...addresses } = stored.addresses;

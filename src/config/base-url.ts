@@ -5,7 +5,10 @@ import { hasCredentials, hasQuery, httpUrl, parseUrl, plainBase } from '../platf
 import { redactor } from '../platform/redact/redactor.ts';
 import { embeddedUrl } from './stored.ts';
 
-/** Normalizes a base URL, without a trailing slash. @throws UsageError naming its source. */
+/**
+ * Normalizes a base URL, and removes a trailing slash.
+ * @throws UsageError naming the source of the URL.
+ */
 export function checkBaseUrl(text: string, where: string, allowPlainHttp: boolean): string {
   if (text === embeddedUrl) return text;
   const url = httpUrl(text);
@@ -33,16 +36,16 @@ export function checkBaseUrl(text: string, where: string, allowPlainHttp: boolea
 const sslModes = ['disable', 'prefer', 'require', 'verify-full'] as const;
 
 /**
- * Accepted URL parameters. All others are refused, because they could disable settings that keep orders from being
- * lost.
+ * URL parameters that are accepted. All others are refused, because they could turn off settings that prevent the loss
+ * of orders.
  */
 const known: readonly string[] = ['sslmode'];
 
 /**
- * Validates the address of a shared database. Its password is redacted everywhere from then on. Remote connections use
- * TLS unless the address says otherwise.
- * @param password is used if the address has none. @throws UsageError naming the source of the address, but no part of
- * it.
+ * Validates the address of a shared database. From then on, the address's password is redacted everywhere. Remote
+ * connections use TLS unless the address says otherwise.
+ * @param password is used if the address has none.
+ * @throws UsageError naming the source of the address, but no part of the address.
  */
 export function checkDatabaseUrl(text: string, where: string, password = ''): DatabaseAddress {
   const url = parsed(text.trim(), where);
@@ -70,7 +73,10 @@ export function checkDatabaseUrl(text: string, where: string, password = ''): Da
   return { url: url.href, shown: `${url.hostname}:${url.port || defaultPort}/${name}` };
 }
 
-/** The displayable part of a stored address, which may be invalid if edited by hand. */
+/**
+ * Returns the part of a stored address that may be displayed. The address may be invalid, because the file may have
+ * been edited by hand.
+ */
 export function shownDatabase(text: string): string {
   try {
     return checkDatabaseUrl(text, 'the database').shown;
@@ -85,12 +91,12 @@ const formHint = `It takes ${form}.`;
 const escapeHint = 'Write % @ : / ? # in a user or password as %25 %40 %3A %2F %3F %23.';
 
 /**
- * Whether a password is a common word or short number. Redacting such a password would garble messages and the commands
- * in them. The password of an address is never displayed anyway.
+ * Whether a password is a common word or a short number. Such a password is not redacted, because that would garble
+ * messages and the commands in them. The password of an address is never displayed anyway.
  */
 const isWord = (secret: string): boolean => /^(?:\p{L}{1,12}|\d{1,8})$/u.test(secret);
 
-/** Never quotes an invalid address, because any part of it may be the password. */
+/** Never quote an invalid address, because any part of the address may be the password. */
 function parsed(text: string, where: string): URL {
   if (endsEarly(text))
     throw new UsageError(`${where} has a / ? or # in its user or password that is not escaped`, {
@@ -104,7 +110,10 @@ function parsed(text: string, where: string): URL {
   });
 }
 
-/** Whether the user or password contains an unescaped / ? or #, which ends it before the @. */
+/**
+ * Whether the user or password contains an unescaped / ? or #. A URL parser treats such a character as the end of the
+ * host, although the @ comes only later.
+ */
 function endsEarly(text: string): boolean {
   const [, rest = ''] = /^postgres(?:ql)?:\/\/(.*)$/su.exec(text) ?? [];
   const end = rest.search(/[/?#]/);

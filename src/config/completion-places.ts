@@ -6,7 +6,7 @@ export interface CompletionPlace {
   readonly file: string;
 }
 
-/** Standard locations where a shell looks for a program's completion script. */
+/** Standard locations in which a shell looks for the completion script of a program. */
 export function completionPlaces(
   environment: Environment,
   platform: NodeJS.Platform,

@@ -26,7 +26,8 @@ export interface Diagnosis {
 }
 
 /**
- * Resolves settings for diagnosis: reports and omits what is unusable, so the rest can still be checked. Never throws.
+ * Resolves the settings for a diagnosis. Reports and leaves out what is unusable, so that the rest can still be
+ * checked. Never throws.
  */
 export function diagnoseSettings(
   flags: Flags,
@@ -50,7 +51,8 @@ export function diagnoseSettings(
 }
 
 /**
- * Unless the user set these limits, allows one attempt and ten seconds, because a service that needs more is a finding.
+ * Allows one attempt and ten seconds, unless the user has set these limits. A service that needs more is worth a
+ * finding.
  */
 const withDiagnosisLimits = (settings: Settings): Settings => ({
   ...settings,
@@ -63,7 +65,7 @@ interface Loose {
   readonly mode: number;
 }
 
-/** Call before opening any errand file, because opening one tightens its mode. */
+/** Must be called before any of errand's files is opened, because opening a file tightens its mode. */
 function findLoose(configFile: string, folders: Folders): Loose[] {
   const files = namesIn(folders.state).map((name) => join(folders.state, name));
   return [folders.config, configFile, folders.state, ...files].flatMap((path) => {
@@ -73,8 +75,8 @@ function findLoose(configFile: string, folders: Folders): Loose[] {
 }
 
 /**
- * Reports a file that other users could open, and what remains to do now that errand has tightened the mode of its own
- * files.
+ * Reports a file that other users could open. Also says what remains to be done, because errand has already tightened
+ * the mode of its own files.
  */
 function looseFile({ path, mode }: Loose): ConfigProblem {
   const now = modeOf(path) ?? 0;
@@ -84,7 +86,7 @@ function looseFile({ path, mode }: Loose): ConfigProblem {
   return { check: 'permissions', message, remedy };
 }
 
-/** Reports a link, a FIFO or another user's file that stands in place of one of errand's files. */
+/** Reports a path that should hold one of errand's files, but holds a link, a FIFO or another user's file. */
 function unusableState(folder: string): ConfigProblem[] {
   try {
     checkState(folder, () => {});
@@ -94,7 +96,7 @@ function unusableState(folder: string): ConfigProblem[] {
   }
 }
 
-/** Reports that other users may replace errand's folders. */
+/** Reports that other users may replace the folders in which errand keeps its files. */
 function replaceable(folders: Folders): ConfigProblem[] {
   const found = findLooseFolders(folders);
   return found ? [{ check: 'permissions', ...found }] : [];
@@ -125,7 +127,7 @@ function readTolerantly(store: SettingsStore): { stored: Stored; problems: Confi
   }
 }
 
-/** Finds unknown names, because a misspelled setting is otherwise silently ignored. */
+/** Finds unknown names. Without this, a misspelled setting would silently have no effect. */
 function unknownKeys(file: string): ConfigProblem[] {
   const root = parsed(file);
   const names = [
@@ -158,8 +160,8 @@ const strangers = (value: unknown, known: readonly string[], before: string): st
     .map((name) => before + name);
 
 /**
- * Tries to resolve the settings as they are, then without errand's variables, then also without flags. Returns the
- * first result that works.
+ * Tries to resolve the settings as they are. If that fails, tries without errand's variables, and then also without
+ * flags. Returns the first result that works.
  */
 function resolveTolerantly(flags: Flags, environment: Environment, stored: Stored, folders: Folders) {
   const rest = Object.fromEntries(

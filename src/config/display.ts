@@ -7,16 +7,18 @@ import { type Environment, foldersOf, isRelative } from './paths.ts';
 import { preferenceInUse } from './preferences.ts';
 import type { Preference } from './stored.ts';
 
-/** How a person at a terminal prefers to see output. */
+/** How a user wants output to look on a terminal. */
 export interface Display {
-  /** `lines` also shows tables as labelled lines. */
+  /** With `lines`, tables are shown as labelled lines, too. */
   readonly accessible: 'off' | 'on' | 'lines';
   /** The program that shows long texts; undefined if there is none. */
   readonly pager: Pager | undefined;
   readonly color: 'auto' | 'always' | 'never';
 }
 
-/** Reads the display preferences. Ignores an unreadable configuration, because the command reports it. */
+/**
+ * Reads the display preferences. Ignores an unreadable configuration, because the command itself reports that problem.
+ */
 export function readDisplay(environment: Environment, platform: NodeJS.Platform): Display {
   const stored = storedPreferences(environment, platform);
   const inUse = (name: string) => preferenceInUse(name, preferenceIn(stored, name), environment);
@@ -58,7 +60,7 @@ function storedPreferences(environment: Environment, platform: NodeJS.Platform):
   }
 }
 
-/** Sets how a process writes to its terminals. */
+/** Applies display preferences to the terminals that a process writes to. */
 export function applyDisplay({ stdout, stderr }: Io, { accessible, color }: Display): void {
   for (const output of [stdout, stderr]) {
     if (accessible !== 'off' && output.isTerminal)

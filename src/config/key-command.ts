@@ -11,7 +11,7 @@ import { shellWord } from '../platform/shell.ts';
 import type { Environment } from './paths.ts';
 import type { KeyCommand } from './stored.ts';
 
-/** A key command as a user would type it. */
+/** Formats a key command the way a user would type it. */
 export const shownCommand = (command: KeyCommand): string => command.map(shellWord).join(' ');
 
 /**
@@ -41,8 +41,8 @@ export function readKeyCommand(text: string, environment: Environment): KeyComma
 }
 
 /**
- * Explains why a command must not run: another user of the machine may replace its program, or a file among its
- * arguments, such as a script. Undefined if nobody may.
+ * Explains why a command must not run: another user of the machine may replace its program, or a file that one of its
+ * arguments names, such as a script. Undefined if no other user may.
  */
 function looseTextOf([program, ...args]: KeyCommand): string | undefined {
   for (const file of [program, ...args.filter(isGivenFile)]) {
@@ -53,8 +53,8 @@ function looseTextOf([program, ...args]: KeyCommand): string | undefined {
 }
 
 /**
- * Whether an argument names an existing file. A relative path does not count, because it leads into errand's own
- * folder, where the command runs.
+ * Whether an argument names an existing file. A relative path does not count, because the command runs in errand's own
+ * folder.
  */
 const isGivenFile = (word: string): boolean =>
   isAbsolute(word) && statSync(word, { throwIfNoEntry: false })?.isFile() === true;
@@ -66,7 +66,9 @@ const looseText = (file: string, { path, message }: PrivateFileError): string =>
 const looseHint =
   'Whoever can change it could have your key, or have orders paid with theirs. Take write access from the others (chmod go-w), or put the program where only you and root can write.';
 
-/** Characters with a meaning for a shell: outside of quotes, and within double quotes. */
+/**
+ * Characters that have a meaning for a shell, listed separately for unquoted text and for text within double quotes.
+ */
 const ofShell = /[$`|&;<>()\n\r]/;
 const ofShellQuoted = /[$`]/;
 
@@ -74,7 +76,7 @@ const pieces = /'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|(\s+)|./gs;
 
 /**
  * Splits a command line into words. Quotes and backslashes work as in a POSIX shell.
- * @throws UsageError for syntax that needs a shell, because no shell runs the command.
+ * @throws UsageError for syntax that only a shell understands, because the command runs without a shell.
  */
 function wordsOf(text: string): string[] {
   const words: string[] = [];
@@ -97,13 +99,13 @@ function wordsOf(text: string): string[] {
 
 interface Quoting {
   readonly isQuoted: boolean;
-  /** The text within double quotes, if the piece has them. */
+  /** The text within double quotes; undefined if the piece has no double quotes. */
   readonly double: string | undefined;
-  /** Whether the piece starts a word. */
+  /** Whether the piece is the first one of a word. */
   readonly isFirst: boolean;
 }
 
-/** @throws UsageError for an unterminated quote, and for syntax that needs a shell. */
+/** @throws UsageError for an unterminated quote, and for syntax that only a shell understands. */
 function checkPiece(piece: string, { isQuoted, double, isFirst }: Quoting): void {
   if (isQuoted) return;
   const isForShell =
@@ -125,26 +127,30 @@ interface KeyReading {
   /** The environment without errand's secrets. */
   readonly environment: Environment;
   /**
-   * Working directory of the command. This is errand's own folder, so that no project affects what the command reads.
+   * Working directory of the command. This is errand's own folder, so that no project can affect what the command
+   * reads.
    */
   readonly folder: string;
   readonly signal: AbortSignal;
   readonly note: (line: string) => void;
 }
 
-/** Time limit of a key command, ms. */
+/** Time limit of a key command, in ms. */
 const keyTimeoutMs = 10_000;
-/** How long a command may take to exit after SIGTERM, ms. */
+/** How long, in ms, a command may take to exit after SIGTERM. */
 const graceMs = 500;
-/** How long to wait for output after a command exits, ms. Its remaining children may hold the pipe open. */
+/**
+ * How long, in ms, to wait for output after a command has exited. Child processes of the command may still hold the
+ * pipe open.
+ */
 const outputMs = 500;
 const maxKeyBytes = 4096;
-/** Maximum output on stderr, bytes. All of it is shown. */
+/** Maximum output on stderr, in bytes. Output within this limit is shown completely. */
 const maxNoteBytes = 65_536;
 
 /**
- * Runs a key command and returns the key that it prints. The command gets no shell, terminal or stdin.
- * @throws ErrandError authentication if it prints no key; the signal's reason on Ctrl-C.
+ * Runs a key command and returns the key that the command prints. The command gets no shell, terminal or stdin.
+ * @throws ErrandError authentication if the command prints no key; the signal's reason on Ctrl-C.
  */
 export async function readKey(reading: KeyReading): Promise<string> {
   const { command, profile, signal } = reading;
@@ -167,7 +173,10 @@ export async function readKey(reading: KeyReading): Promise<string> {
   return key;
 }
 
-/** Describes what is wrong with the output of a key command, without quoting it; undefined if the output is a key. */
+/**
+ * Describes what is wrong with the output of a key command, without quoting the output. Undefined if the output is a
+ * key.
+ */
 function problemIn(printed: string): string | undefined {
   const line = printed.replace(/\r?\n$/, '');
   if (line.trim() === '') return 'it printed nothing';
@@ -186,7 +195,8 @@ function run({ command, environment, folder, signal, note }: KeyReading): Promis
   return new Promise((resolve) => {
     const child = spawn(file, args, {
       cwd: folder,
-      // Runs in its own session, so that it has no terminal to prompt on and its children end with it.
+      // Run the command in a session of its own. It then has no terminal on which it could prompt, and its child
+      // processes end with it.
       detached: hasGroups,
       windowsHide: true,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -204,7 +214,8 @@ function run({ command, environment, folder, signal, note }: KeyReading): Promis
     const interrupt = (): void => stop('it was interrupted');
     const timer = setTimeout(() => stop(`it took more than ${keyTimeoutMs / 1000} s`), keyTimeoutMs);
     signal.addEventListener('abort', interrupt, { once: true });
-    // A second signal exits this process at once, without waiting for the command.
+    // Kill the command when this process exits. After a second signal, this process exits at once, without waiting for
+    // the command.
     process.once('exit', kill);
     const chunks: Buffer[] = [];
     let size = 0;

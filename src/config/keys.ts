@@ -4,26 +4,32 @@ import { UsageError } from '../platform/errors.ts';
 import type { Environment } from './paths.ts';
 import { embeddedUrl, type Profile, type SpareKey, type Stored } from './stored.ts';
 
-/** Masks a key for display: `xx_test_…a1b2`. An unknown format shows at most its last four characters. */
+/**
+ * Masks a key for display: `xx_test_…a1b2`. If the format of the key is unknown, at most its last four characters are
+ * shown.
+ */
 export function maskKey(key: string): string {
   const [, prefix, mode, secret = ''] = apiKeyPattern.exec(key) ?? [];
   const tail = (secret || key).length > 12 ? (secret || key).slice(-4) : '';
   return prefix === undefined ? `…${tail}` : `${prefix}_${mode}_…${tail}`;
 }
 
-/** Whether a key is for rehearsals or for spending; undefined if its format does not tell. */
+/** Whether a key is for rehearsals or spends real money. Undefined if the format of the key does not show which. */
 export function keyMode(key: string): 'test' | 'live' | undefined {
   const mode = apiKeyPattern.exec(key)?.[2];
   return mode === 'test' || mode === 'live' ? mode : undefined;
 }
 
-/** Variables holding secrets that must not reach other programs. */
+/** Environment variables with secrets that must not reach other programs. */
 const secretVariables: readonly string[] = ['ERRAND_API_KEY', 'ERRAND_LEGACY_TOKEN', 'ERRAND_DATABASE_URL'];
 
-/** Variables of PostgreSQL's own programs: passwords, files with passwords and keys, and where to use them. */
+/**
+ * Environment variables of PostgreSQL's own programs. They hold passwords, name files with passwords and keys, or say
+ * where these are used.
+ */
 const ofPostgres = /^PG[A-Z]+$/i;
 
-/** Whether a variable holds a secret of errand's. */
+/** Whether an environment variable holds one of errand's secrets. */
 export const isSecretVariable = (name: string): boolean =>
   secretVariables.includes(name) || ofPostgres.test(name);
 
@@ -41,20 +47,22 @@ export function checkKey(text: string, where: string): string {
   return key;
 }
 
-/** One-way account identifier: equal for the same key at the same service, and never reveals the key. */
+/**
+ * One-way identifier of an account. It is the same for the same key at the same service, and it never reveals the key.
+ */
 export const fingerprint = (key: string, service: string): string =>
   createHmac('sha256', key).update(`errand account at ${service}`).digest('hex').slice(0, 32);
 
 export interface ProfileKey {
-  /** Identifies the key within its profile without revealing the key. */
+  /** Identifies the key among the keys of its profile, without revealing it. */
   readonly id: string;
   readonly key: string;
-  /** When the key was stored, ISO 8601; undefined for keys stored before errand recorded this time. */
+  /** When the key was stored, ISO 8601. Undefined if the key was stored before errand recorded this time. */
   readonly storedAt: string | undefined;
   readonly isInUse: boolean;
 }
 
-/** Account that represents a profile's key in the journal and the audit chain. */
+/** The account that represents the key of a profile in the journal and the audit chain. */
 export const accountOf = (key: string, { base_url: service }: Profile): string => fingerprint(key, service);
 
 /** Keys of a profile, the active one first. Pure. */
@@ -75,8 +83,8 @@ export function keysOf({
 }
 
 /**
- * Finds a profile's key by the start of its id, its last four characters, or its masked form.
- * @throws UsageError if no key or more than one key matches; never repeats a whole key.
+ * Finds a key of a profile, given the start of its id, its last four characters, or its masked form.
+ * @throws UsageError if no key or more than one key matches. The error never contains a whole key.
  */
 export function keyMatching(name: string, profile: Profile, given: string): ProfileKey {
   const all = keysOf(profile);
@@ -101,15 +109,15 @@ export function keyMatching(name: string, profile: Profile, given: string): Prof
       `"${given}" may be any of ${found.map(({ id, key }) => `${maskKey(key)} (${id})`).join(', ')}; give the id`,
       { next },
     );
-  // Never print what looks like a whole key.
+  // Never print a text that looks like a whole key.
   const which = given.length <= 12 ? `"${given}"` : maskKey(given);
   throw new UsageError(`profile ${name} has no key ${which}`, { next });
 }
 
 /**
- * Makes a key active in a profile and keeps the previous key, so that none is lost. Reuses a key the profile already
- * has. Takes the place of a key command.
- * @param storedAt ISO 8601. Pure.
+ * Makes a key active in a profile, and keeps the previous key so that no key is lost. If the profile already has the
+ * key, that entry is reused. A key command is removed, because the key takes its place.
+ * @param storedAt is the time at which the key is stored, ISO 8601. Pure.
  */
 export function withKey(profile: Profile, key: string, storedAt: string): Profile {
   if (profile.api_key === key) return profile;
@@ -134,13 +142,13 @@ export function withKey(profile: Profile, key: string, storedAt: string): Profil
   };
 }
 
-/** Removes the active key from a profile; with `all`, also removes the spare keys. Pure. */
+/** Removes the active key from a profile. With `all`, also removes the spare keys. Pure. */
 export function withoutStoredKeys(profile: Profile, all: boolean): Profile {
   const { api_key: _, key_stored_at: __, other_keys: others, ...rest } = profile;
   return all || others === undefined ? rest : { ...rest, other_keys: others };
 }
 
-/** Deactivates a profile's active key, but keeps it with the profile's other keys. Pure. */
+/** Deactivates the active key of a profile, and keeps it as a spare key. Pure. */
 export function withKeySetAside({
   api_key: key,
   key_stored_at: storedAt,
@@ -162,7 +170,7 @@ export interface KeyChange {
   /** Service the key belongs to. */
   readonly service: string;
   readonly detail: {
-    /** `switched` if the previous key is kept. */
+    /** `switched` means that the previous key was kept. */
     readonly change: 'stored' | 'replaced' | 'switched' | 'forgotten';
     readonly what: 'api_key' | 'legacy_token';
     /** Key fingerprints. */
@@ -171,7 +179,10 @@ export interface KeyChange {
   };
 }
 
-/** Lists changed keys, except the embedded sandbox's first one, which errand mints itself. Pure. */
+/**
+ * Lists the keys that have changed. The first key of the embedded sandbox is left out, because errand mints that key
+ * itself. Pure.
+ */
 export function keyChanges(before: Stored, after: Stored): KeyChange[] {
   const names = new Set([...Object.keys(before.profiles), ...Object.keys(after.profiles)]);
   return [...names].flatMap((name) => {

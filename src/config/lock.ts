@@ -3,8 +3,11 @@ import { StorageError } from '../platform/errors.ts';
 import { reasonOf } from './paths.ts';
 
 /**
- * Locks a file or folder for writing, by a folder beside it. @param name is what messages call it. @param mayBeMissing
- * locks a path that need not exist, and whose links are not followed. @returns the unlock function. @throws StorageError if another process holds the lock.
+ * Locks a file or folder for writing by creating a folder beside it.
+ * @param name is the name of the file or folder in messages.
+ * @param mayBeMissing locks a path that need not exist. Links in that path are not followed.
+ * @returns the unlock function.
+ * @throws StorageError if another process holds the lock.
  */
 export async function lockPath(
   path: string,

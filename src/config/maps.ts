@@ -1,7 +1,7 @@
 import { plainHeading } from '../api/bulk-columns.ts';
 import type { ColumnMap, Stored, StoredReading, StoredReference } from './stored.ts';
 
-/** A heading map, the preset it extends, where it reads references, and how it reads cells. */
+/** A heading map with its settings: the preset that it extends, where it reads references, and how it reads cells. */
 export interface SavedMap {
   readonly map: ColumnMap;
   readonly preset: string | undefined;
@@ -25,7 +25,7 @@ export function mapIn(
   );
 }
 
-/** Saves a map, replacing an earlier one of that name. Pure. */
+/** Saves a map. An earlier map of the same name is replaced. Pure. */
 export function withMap(stored: Stored, name: string, { map, preset, reference, reading }: SavedMap): Stored {
   const { [name]: _preset, ...presets } = stored.map_presets;
   const { [name]: _reference, ...references } = stored.map_references;
@@ -40,41 +40,48 @@ export function withMap(stored: Stored, name: string, { map, preset, reference, 
 }
 
 /**
- * Meaning of the headings in another program's export. Order keys derive from these meanings. If a meaning changed, a
- * file uploaded again would place its orders twice.
+ * Meaning of the headings in the export of another program. Order keys derive from these meanings. If a meaning
+ * changed, uploading the same file again would place its orders twice.
  */
 export interface MapPreset {
   readonly name: string;
   readonly description: string;
   /**
-   * Headings that each column may have. The first of these headings found in the file is used. For phone numbers, a
-   * later heading is used if the earlier ones are empty.
+   * Headings that can stand for each column. The first of them that the file has is used. For phone numbers, if its
+   * cell is empty, the next of these headings is used.
    */
   readonly columns: Readonly<Record<string, readonly string[]>>;
   /**
-   * Headings that together name one line of one order: the order's number, then the line. The first heading found in
-   * the file counts for each. Different shops use the same numbers, so these are references only within a namespace.
+   * Headings that together identify one line of one order: first those of the order number, then those of the line. Of
+   * each, the first heading that the file has is used. Different shops use the same order numbers, so these references
+   * are unique only within a namespace.
    */
   readonly reference: readonly (readonly string[])[];
   /**
-   * Values that mark an order as cancelled, returned or unpaid, by heading. They are in lower case, with each `-` and
-   * `_` replaced by a single space. An empty list matches any text.
+   * For each heading, the values that mark an order as cancelled, returned or unpaid. The values are in lower case, and
+   * a single space stands for each `-` and `_`. An empty list matches any text.
    */
   readonly calledOff: Readonly<Record<string, readonly string[]>>;
-  /** Values that mark an order, or a line of it, as already sent by the shop itself; in the form of `calledOff`. */
+  /**
+   * Values that mark an order, or one of its lines, as already sent by the shop itself. They have the same form as in
+   * `calledOff`.
+   */
   readonly fulfilled?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Column that groups lines into orders. */
+/** The column whose value says which lines belong to the same order. */
 export const orderColumn = 'metadata.order';
 
-/** WooCommerce states of unpaid, cancelled or refunded orders. Each state is listed both as exported and as stored. */
+/**
+ * WooCommerce states of an order that is unpaid, cancelled or refunded. Each state is listed both as WooCommerce
+ * exports it and as it stores it.
+ */
 const unfilledStates = [
   ...['cancelled', 'refunded', 'failed', 'trash'],
   ...['pending', 'pending payment', 'checkout draft', 'draft', 'auto draft'],
 ].flatMap((state) => [state, `wc ${state}`]);
 
-/** Shopify states of unpaid or at least partly refunded orders. */
+/** Shopify states of an order that is unpaid, or that was refunded at least in part. */
 const unpaidStates = ['refunded', 'partially refunded', 'voided', 'pending', 'expired'];
 
 const presets: readonly MapPreset[] = [
@@ -274,10 +281,10 @@ export const mapPresets: ReadonlyMap<string, MapPreset> = new Map(
   presets.map((preset) => [preset.name, preset]),
 );
 
-/** Minimum number of a preset's headings that a file must have to count as an export of the preset's program. */
+/** A file counts as an export of a preset's program only if it has at least this many of the preset's headings. */
 const minAlike = 5;
 
-/** The preset whose export has headings like these; undefined if there is none. */
+/** Finds the preset whose program exports headings like these. Undefined if there is none. */
 export function presetLike(headings: readonly string[]): MapPreset | undefined {
   const there = new Set(headings.map(plainHeading));
   const alike = ({ columns }: MapPreset): number =>

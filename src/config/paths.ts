@@ -15,7 +15,8 @@ import { shellLine } from '../platform/shell.ts';
 
 /**
  * Resolves the configuration and state folders.
- * @throws UsageError for a relative path, which would hide orders in doubt once errand runs in another directory.
+ * @throws UsageError for a relative path. With such a path, orders in doubt would be hidden when errand runs in another
+ * directory.
  */
 export function resolveFolders(environment: Environment, platform: NodeJS.Platform): Folders {
   refuseRelative(environment, 'ERRAND_CONFIG_DIR', 'configuration');
@@ -33,7 +34,8 @@ function refuseRelative(environment: Environment, variable: FolderVariable, hold
 }
 
 /**
- * Creates the configuration folder, accessible only to its owner whatever the umask. @throws StorageError naming it.
+ * Creates the configuration folder. Only its owner can access it, whatever the umask.
+ * @throws StorageError naming the folder.
  */
 export const makeConfigFolder = (folder: string): void =>
   makeOwnFolder(folder, (error) => {
@@ -43,8 +45,8 @@ export const makeConfigFolder = (folder: string): void =>
   });
 
 /**
- * Creates the state folder, which holds the journal, accessible only to its owner.
- * @param hasJournal tells whether a journal is known to exist there.
+ * Creates the state folder, which holds the journal. Only its owner can access it.
+ * @param hasJournal tells whether this folder is known to have had a journal.
  * @param otherFolderHint says how to name another folder.
  * @throws StorageError naming the folder.
  */
@@ -57,14 +59,14 @@ export const makeStateFolder = (
     const hint = 'Bring it back as a folder of your own that you can write to, then try again.';
     if (hasJournal || mayBeThere(join(folder, 'journal.db')))
       return unread(new StorageError(error.message, { ...error.facts, hint }));
-    // The folder may be on a disk that is not mounted now.
+    // The folder may be on a disk that is not mounted at the moment.
     const other = `${otherFolderHint} only if nothing was ever ordered with this one.`;
     return new StorageError(error.message, { ...error.facts, outcome: 'unknown', hint: `${hint} ${other}` });
   });
 
 function makeOwnFolder(folder: string, explain: (error: StorageError) => StorageError): void {
   try {
-    // Report nothing, because startup already checked an existing folder and sent the user a note.
+    // Report nothing here. If the folder exists, startup has already checked it and printed a note for the user.
     makeFolder(folder, () => {});
   } catch (cause) {
     throw explain(
@@ -77,8 +79,9 @@ function makeOwnFolder(folder: string, explain: (error: StorageError) => Storage
 const stateFiles = /\.(?:db|db-wal|db-shm|db-journal|db-seal|db\.key|csv|policy\.json)$/;
 
 /**
- * Checks the state folder and errand's files before any of them is opened. Tightens permissions, so that nobody else
- * can add files afterwards. @throws StorageError for a link, a FIFO, a device or another user's file.
+ * Checks the state folder and errand's files before any of the files is opened. Tightens permissions, so that nobody
+ * else can add files afterwards.
+ * @throws StorageError for a link, a FIFO, a device or another user's file.
  */
 export function checkState(folder: string, report: Warn): void {
   try {
@@ -86,19 +89,19 @@ export function checkState(folder: string, report: Warn): void {
     for (const name of namesIn(folder))
       if (stateFiles.test(name)) checkPrivateFile(join(folder, name), report);
   } catch (cause) {
-    // Any other error is reported later, by the code that opens the file.
+    // The code that opens the file reports any other error later.
     if (cause instanceof PrivateFileError)
       throw unread(new StorageError(cause.message, { cause, hint: putBack }));
   }
 }
 
-/** Why other users may replace one of errand's folders, and what to do. */
+/** Why other users may replace one of errand's folders, and what to do about it. */
 export interface LooseFolders {
   readonly message: string;
   readonly remedy: string;
 }
 
-/** Finds out whether others may replace the folders; undefined if they may not. */
+/** Finds out whether other users may replace the folders. Returns undefined if they may not. */
 export function findLooseFolders({ config, state }: Partial<Folders>): LooseFolders | undefined {
   const found = [config, state].flatMap((folder) => {
     const parent = folder === undefined ? undefined : findLooseParent(folder);
@@ -114,12 +117,12 @@ export function findLooseFolders({ config, state }: Partial<Folders>): LooseFold
   };
 }
 
-/** Remedy for a link, a FIFO or another user's file in place of one of errand's. */
+/** Suggests what to do about a link, a FIFO or another user's file that is in the place of one of errand's files. */
 const putBack = 'Put back the file or folder itself, owned by you, then try again.';
 
 /**
- * Error for an unreadable configuration file. The file may name the journal's database and the policy, so another
- * folder does not help.
+ * The error for a configuration file that cannot be read. The file may name the policy and the database with the
+ * journal. Therefore the error does not suggest using another folder.
  */
 export function unreadConfig(file: string, cause: unknown): StorageError {
   const isUnfit = cause instanceof PrivateFileError;
@@ -131,8 +134,8 @@ export function unreadConfig(file: string, cause: unknown): StorageError {
 }
 
 /**
- * Names of the files in a folder. Empty if the folder is missing or unreadable, because opening a file in it reports
- * the error.
+ * Names of the files in a folder. Empty if the folder is missing or unreadable. In that case, opening a file in the
+ * folder reports the error.
  */
 function namesIn(folder: string): string[] {
   try {
@@ -171,8 +174,8 @@ export interface Folders {
 type FolderVariable = 'ERRAND_CONFIG_DIR' | 'ERRAND_STATE_DIR';
 
 /**
- * Returns a path from the environment if it is absolute. Undefined if it is empty or relative, because the meaning of a
- * relative path depends on the working directory.
+ * Returns a path from the environment if the path is absolute. Returns undefined if it is empty or relative, because
+ * the meaning of a relative path depends on the working directory.
  */
 export const absolutePath = (path: string | undefined): string | undefined =>
   path !== undefined && isAbsolute(path) ? path : undefined;
@@ -183,7 +186,7 @@ export const isRelative = (path: string | undefined): path is string => Boolean(
 export const homeOf = ({ HOME, USERPROFILE }: Environment): string =>
   absolutePath(HOME) ?? absolutePath(USERPROFILE) ?? absolutePath(homedir()) ?? userInfo().homedir;
 
-/** `ERRAND_CONFIG_DIR` and `ERRAND_STATE_DIR`, or the platform defaults. */
+/** Returns the folders that `ERRAND_CONFIG_DIR` and `ERRAND_STATE_DIR` name, or the platform's default folders. */
 export function foldersOf(environment: Environment, platform: NodeJS.Platform): Folders {
   const preset = platformFolders(environment, platform, homeOf(environment));
   const { ERRAND_CONFIG_DIR: config, ERRAND_STATE_DIR: state } = environment;

@@ -3,16 +3,16 @@ import { hasCredentials, hasQuery, httpUrl, plainBase } from '../platform/net/ur
 import type { Environment } from './paths.ts';
 import { embeddedUrl, localProfile } from './stored.ts';
 
-/** Settings for completion, read without checking, tightening or reporting anything. */
+/** Settings for shell completion. They are read without checking, tightening or reporting anything. */
 export interface SettingsPeek {
   /** Base URL and key of the active service; undefined if the settings name no usable service. */
   readonly service: { readonly baseUrl: string; readonly apiKey: string | undefined } | undefined;
   readonly profiles: ReadonlyMap<string, string>;
   /** The profile's spare keys: the last four characters of each, and when the key was stored. */
   readonly keys: ReadonlyMap<string, string>;
-  /** Addresses by name, each formatted as one line. */
+  /** Addresses, keyed by name. Each is formatted as one line. */
   readonly addresses: ReadonlyMap<string, string>;
-  /** CSV heading maps by name, each with its headings. */
+  /** CSV heading maps, keyed by name. Each has its headings. */
   readonly maps: ReadonlyMap<string, string>;
 }
 
@@ -23,7 +23,7 @@ interface Flags {
 
 const maxBytes = 4 * 1024 * 1024;
 
-/** @param flags from the command line. Never throws; whatever is unreadable counts as empty. */
+/** @param flags are the flags on the command line. Never throws. Whatever is unreadable counts as empty. */
 export function peekSettings(file: string, environment: Environment, flags: Flags): SettingsPeek {
   const root = readRoot(file);
   const profiles = new Map(
@@ -70,7 +70,7 @@ function readRoot(file: string): Fields {
   }
 }
 
-/** Spare keys that `auth use` accepts and a terminal may show. */
+/** Spare keys that `auth use` accepts and that may be shown on a terminal. */
 function spareKeys(profile: Fields = {}): (readonly [string, string])[] {
   const others: unknown[] = Array.isArray(profile.other_keys) ? profile.other_keys : [];
   return others.flatMap((other) => {

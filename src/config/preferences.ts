@@ -10,11 +10,11 @@ interface PreferenceSpec {
   /** Value of the preference if it is not set. */
   readonly default: string;
   /**
-   * Variables that take precedence. Each function converts the variable's value; undefined means that the variable does
-   * not count.
+   * Environment variables that take precedence. Each function converts the value of its variable. If it returns
+   * undefined, the variable is ignored.
    */
   readonly variables?: Readonly<Record<string, (value: string) => string | undefined>>;
-  /** Values to offer; none for free text. */
+  /** Values to offer for completion. A free text has none. */
   readonly values?: readonly string[];
   /** Parses the text of `config set` into the stored value. @throws UsageError. */
   parse(text: string): Preference;
@@ -133,7 +133,7 @@ export const preferences: Readonly<Record<string, PreferenceSpec>> = {
   },
 };
 
-/** An asset of which one whole unit counts as a US dollar. */
+/** An asset of which one whole unit counts as one US dollar. */
 export interface DollarAsset {
   /** `network/asset`. */
   readonly name: string;
@@ -156,7 +156,7 @@ export function parseAssets(text: string, name: string): readonly DollarAsset[] 
   });
 }
 
-/** The value of a preference that is in effect, and its source. */
+/** The effective value of a preference, and its source. */
 export interface PreferenceInUse {
   readonly value: string;
   /** A variable's name, `config`, or `default`. */

@@ -14,14 +14,14 @@ import { embeddedUrl, type KeyCommand, localProfile, type Profile, type Stored }
 
 export type Origin = 'flag' | 'environment' | 'profile' | 'command' | 'preference' | 'default';
 
-/** A value with its source: flag, variable, profile or key command. */
+/** A value with its source, which is a flag, a variable, a profile or a key command. */
 export interface Setting<T> {
   readonly value: T;
   readonly from: Origin;
   readonly name: string;
 }
 
-/** A shared database and the source that named it. */
+/** A shared database, and the source in which its address was found. */
 export interface NamedDatabase extends DatabaseAddress, Pick<Setting<string>, 'from' | 'name'> {}
 
 export interface Proxy {
@@ -34,40 +34,47 @@ export interface Settings {
   readonly profile: Setting<string>;
   readonly baseUrl: Setting<string>;
   readonly legacyBaseUrl: Setting<string>;
-  /** The key; undefined if a key command has to provide it, or if there is none. */
+  /** The key. Undefined if there is no key, or if a key command has to provide it. */
   readonly apiKey: Setting<string> | undefined;
-  /** The profile's command for the key; undefined if a variable gives the key. */
+  /**
+   * The command of the profile that prints the key. Undefined if the profile has none, or if a variable holds the key.
+   */
   readonly keyCommand: KeyCommand | undefined;
   readonly legacyToken: Setting<string> | undefined;
-  /** Stored key that the environment's key overrides. */
+  /** Stored key that is not used, because the environment sets another key. */
   readonly shadowedKey: string | undefined;
   readonly allowPlainHttp: boolean;
   readonly output: Setting<OutputFormat>;
-  /** Per request, ms. */
+  /** Per request, in ms. */
   readonly timeoutMs: Setting<number>;
   readonly retries: Setting<number>;
   /**
-   * How long an order counts as a duplicate, ms; 0 disables the check; undefined for the default of the service in use.
+   * How long an order counts as a duplicate, in ms. 0 disables the check. If undefined, the default for the service in
+   * use applies.
    */
   readonly duplicateWindowMs: Setting<number | undefined>;
-  /** What x402 may pay with; empty if nothing is configured. */
+  /** Assets with which x402 payments may be made; empty if none are configured. */
   readonly x402Assets: Setting<readonly DollarAsset[]>;
   readonly utc: boolean;
   readonly debug: boolean;
   /** Why prompts are disabled; undefined if they are allowed. */
   readonly noInput: string | undefined;
   /**
-   * Unit of whole numbers without a currency in the `max_price` column of a CSV. Undefined unless a preference sets it.
+   * Unit of whole numbers without a currency in the `max_price` column of a CSV file. Undefined unless a preference
+   * sets the unit.
    */
   readonly amounts: AmountUnit | undefined;
   readonly proxy: Proxy;
   /** Whether the terminal cannot redraw (`TERM=dumb`). */
   readonly dumbTerminal: boolean;
   readonly tlsChecksOff: boolean;
-  /** Policy file; the default one may be absent. */
+  /** The policy file. If this is the default file, it may be absent. */
   readonly policy: Setting<string>;
-  /** Database that keeps the journal for several machines; without it, the journal is local. */
-  /** Fingerprint of the only key whose published policies are followed; undefined for the key that the machine trusts. */
+  /** Database in which several machines keep the journal. Without it, the journal is local. */
+  /**
+   * Fingerprint of the only key whose published policies are followed. If undefined, this is the key that the machine
+   * trusts.
+   */
   readonly policySigner: Setting<string> | undefined;
   readonly database: NamedDatabase | undefined;
   readonly sandbox: { readonly speed: number; readonly seed: number | undefined };
@@ -80,8 +87,8 @@ const defaultTimeoutMs = 30_000;
 const defaultRetries = 4;
 
 /**
- * Resolves settings in order of precedence: flag, environment, profile or preference, default.
- * @throws UsageError naming the invalid flag or variable, and the values it accepts.
+ * Resolves settings. The order of precedence is flag, environment, profile or preference, default.
+ * @throws UsageError naming the invalid flag or variable, and the values that it accepts.
  */
 export function resolveSettings(
   flags: Flags,
@@ -105,7 +112,7 @@ export function resolveSettings(
         from: profile.from === 'default' ? 'default' : 'profile',
         name: profile.value,
       } as const);
-  // A stored key belongs to its profile's service and is never sent elsewhere.
+  // A stored key belongs to the service of its profile, and is never sent to another service.
   const usable: Partial<Profile> = baseUrl.value === ownUrl ? savedProfile : {};
   const legacyBaseUrl = legacyUrl(environment, savedProfile, baseUrl, ownUrl, allowPlainHttp);
   const isOwnLegacy =
@@ -149,14 +156,14 @@ export function resolveSettings(
   };
 }
 
-/** @throws UsageError for a relative path, which would mean a different policy, or none, in another directory. */
+/** @throws UsageError for a relative path. In another directory, that path would name a different policy, or none. */
 function pickPolicy(
   environment: Environment,
   { policy }: Partial<Profile>,
   profile: string,
   folders: Folders,
 ): Setting<string> {
-  // An empty variable shows that the user meant to set a policy, so reject it instead of continuing without one.
+  // An empty variable shows that the user wants a policy. Therefore reject it instead of continuing without a policy.
   if (environment.ERRAND_POLICY === '')
     throw new UsageError('ERRAND_POLICY is empty; name the policy file, or unset it');
   const given = first(variable(environment, 'ERRAND_POLICY'), fromProfile(policy, profile));
@@ -166,17 +173,20 @@ function pickPolicy(
   throw new UsageError(`${name} must be an absolute path, not "${given.value}"`);
 }
 
-/** @throws UsageError for anything but a fingerprint, since a wrong one would go unnoticed until a policy is read. */
+/**
+ * @throws UsageError for any text that is not a fingerprint. Otherwise the mistake would go unnoticed until a policy is
+ * read.
+ */
 function pickPolicySigner(environment: Environment): Setting<string> | undefined {
   const name = 'ERRAND_POLICY_SIGNER';
-  // An empty variable shows that the user meant to name a key.
+  // An empty variable shows that the user wants to name a key. Therefore reject it.
   if (environment[name] === '')
     throw new UsageError(`${name} is empty; name the fingerprint of a key, or unset it`);
   const given = variable(environment, name);
   return given && { ...given, value: checkFingerprint(given.value, name) };
 }
 
-/** @throws UsageError naming `where`, unless the text is a fingerprint as `ssh-keygen -l` prints it. */
+/** @throws UsageError naming `where` if the text is not a fingerprint in the format of `ssh-keygen -l`. */
 export function checkFingerprint(text: string, where: string): string {
   if (/^SHA256:[A-Za-z0-9+/]{43}$/.test(text)) return text;
   throw new UsageError(
@@ -184,14 +194,14 @@ export function checkFingerprint(text: string, where: string): string {
   );
 }
 
-/** Picks the shared database. Rehearsals use it too, so that they behave like the real run. */
+/** Selects the shared database. Rehearsals use the database too, so that they behave like the real run. */
 function pickDatabase(
   environment: Environment,
   { database }: Partial<Profile>,
   profile: string,
 ): NamedDatabase | undefined {
   const name = 'ERRAND_DATABASE_URL';
-  // An empty variable shows that the user meant to share the journal. Ignoring it could place an order twice.
+  // An empty variable shows that the user wants to share the journal. Ignoring the variable could place an order twice.
   if (environment[name]?.trim() === '')
     throw new UsageError(`${name} is empty; name the database, or unset it`);
   const given = first(variable(environment, name), fromProfile(database, profile));
@@ -312,7 +322,9 @@ function pickDuplicateWindow(environment: Environment, { preferences }: Stored):
   return { ...given, value: parseWindow(given.value, given.name) };
 }
 
-/** Reads only the preferences, because the caller's environment must not be able to widen what may be paid with. */
+/**
+ * Reads only the preferences, never the environment. Otherwise the caller could extend what may be used for payment.
+ */
 function pickAssets({ preferences }: Stored): Setting<readonly DollarAsset[]> {
   const name = 'x402-assets';
   const preference = preferences[name];

@@ -6,13 +6,14 @@ import { isLoopback } from '../platform/net/lookup.ts';
 import { readPrivateFile } from '../platform/private-files.ts';
 import { makeStateFolder, reasonOf } from './paths.ts';
 
-/** Token file of the sandbox this user serves at a local address. */
+/** Path of the token file of a sandbox that this user serves at a local address. */
 const fileOf = (stateDir: string, baseUrl: string): string =>
   join(stateDir, `served-${new URL(baseUrl).port || '80'}.token`);
 
 /**
- * Stores a sandbox's token, readable only by this user, until the sandbox closes. A sandbox without a token relies on
- * the system to identify callers. @throws StorageError if it cannot be stored.
+ * Stores the token of a sandbox until the sandbox closes. Only this user can read it. A sandbox without a token relies
+ * on the system to identify callers.
+ * @throws StorageError if the token cannot be stored.
  */
 export async function keepingToken<S extends Tokened>(stateDir: string, sandbox: S): Promise<S> {
   const { baseUrl, token } = sandbox;
@@ -43,14 +44,14 @@ interface Tokened {
   close(): Promise<void>;
 }
 
-/** Token of the sandbox this user serves on that local port; never sent to any other address. */
+/** Token of the sandbox that this user serves on that local port. It is never sent to any other address. */
 export function tokenFor(stateDir: string, baseUrl: string): string | undefined {
   const { protocol, hostname } = new URL(baseUrl);
   if (protocol !== 'http:' || !isLoopback(hostname)) return undefined;
   try {
     return readPrivateFile(fileOf(stateDir, baseUrl), () => {})?.toString('latin1');
   } catch {
-    // The request is sent without a token, and the sandbox's error response explains why it is denied.
+    // Send the request without a token. The sandbox then refuses the request, and its response explains why.
     return undefined;
   }
 }

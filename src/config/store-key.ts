@@ -7,20 +7,21 @@ import type { KeyCommand } from './stored.ts';
 interface KeyToStore {
   readonly profile: string;
   readonly key: string;
-  /** Base URL the key is for; the key is never stored for another base URL. */
+  /** Base URL that the key is for. The key is never stored for another base URL. */
   readonly service: string;
   /** Whether to forget the active key when the new key replaces it. */
   readonly replace?: boolean;
   /** Flags that select the profile, for use in a suggested command line. */
   readonly flags: string;
-  /** Current time, ms since the epoch. */
+  /** Current time, in ms since the epoch. */
   readonly now: number;
 }
 
 /**
- * Stores a key for a profile and makes it active; the previous key is kept, a key command is forgotten. Creates a
- * missing profile.
- * @returns lines about the previous key. @throws UsageError if the profile is for another address.
+ * Stores a key for a profile and makes the key active. The previous key becomes a spare key, and a key command is
+ * removed. Creates the profile if it is missing.
+ * @returns lines about the previous key.
+ * @throws UsageError if the profile is for another address.
  */
 export async function storeKey(
   store: SettingsStore,
@@ -47,9 +48,9 @@ export async function storeKey(
 }
 
 /**
- * Stores a command that prints a profile's key, in place of all keys of the profile.
- * @param agreed lists the keys that may be forgotten.
- * @returns lines about the forgotten keys.
+ * Stores a command that prints the key of a profile. The command replaces all keys of the profile.
+ * @param agreed lists the keys that may be deleted.
+ * @returns lines about the deleted keys.
  * @throws UsageError if the profile has other keys, is for another address, or no longer exists.
  */
 export async function storeKeyCommand(
@@ -70,7 +71,7 @@ export async function storeKeyCommand(
 
 interface KeyCommandToStore {
   readonly command: KeyCommand;
-  /** Base URL the key is for. */
+  /** Base URL that the key is for. */
   readonly service: string;
   readonly agreed: readonly string[];
 }

@@ -23,8 +23,8 @@ import {
 type BeforeKeys = (changes: readonly KeyChange[]) => Promise<void>;
 
 /**
- * The stored configuration: profiles, preferences, addresses. Reads are cached from a single point in time; writes are
- * locked and atomic.
+ * The stored configuration: profiles, preferences and addresses. Reads are cached, so that all of them come from a
+ * single point in time. Writes are locked and atomic.
  */
 export class SettingsStore {
   readonly file: string;
@@ -34,7 +34,7 @@ export class SettingsStore {
   #stored: Stored | undefined;
 
   /**
-   * @param report is called with what was done about a broken or insufficiently protected file.
+   * @param report is called with what was done about a file that was broken or that others could access.
    * @param waiting says how to wait for another process that is writing the file.
    * @param beforeKeys is called before keys change.
    */
@@ -64,12 +64,12 @@ export class SettingsStore {
     return own(this.stored.addresses, name);
   }
 
-  /** Whether a name belongs to one of the user's own addresses; the sandbox's example does not count. */
+  /** Whether a name belongs to an address of the user. The sandbox's example does not count as one. */
   isTaken(name: string): boolean {
     return this.address(name) !== undefined && !this.isExample(name);
   }
 
-  /** Why a new address cannot use a name; undefined if it can. */
+  /** Explains why a new address cannot have a name. Undefined if it can. */
   newNameProblem(name: string): string | undefined {
     if (!namePattern.test(name)) return 'a name has letters, digits, . _ - only, and at most 64 of them';
     return this.isTaken(name) ? `there is an address ${name} already; take another name` : undefined;
@@ -83,7 +83,7 @@ export class SettingsStore {
     return Object.keys(this.stored.addresses);
   }
 
-  /** The default address, or the only one. */
+  /** The default address. If there is none, the only address. */
   defaultAddress(): { readonly name: string; readonly address: StoredAddress } | undefined {
     const names = this.addressNames();
     const name = this.stored.default_address ?? (names.length === 1 ? names[0] : undefined);
@@ -101,8 +101,8 @@ export class SettingsStore {
   }
 
   /**
-   * Deactivates the keys of a service that is gone, in every profile for that service.
-   * @param mayComeBack keeps the keys as spare keys, because the service's state may be restored.
+   * Deactivates the keys of a service that no longer exists, in every profile for that service.
+   * @param mayComeBack keeps them as spare keys, because the state of the service may be restored.
    */
   async retireKeysAt(baseUrl: string, mayComeBack: boolean): Promise<void> {
     const { withKeySetAside, withoutStoredKeys } = await import('./keys.ts');
@@ -126,7 +126,7 @@ export class SettingsStore {
     });
   }
 
-  /** Deletes a profile; if it is the current one, `local` becomes current. */
+  /** Deletes a profile. If it is the current profile, `local` becomes current. */
   async deleteProfile(name: string): Promise<void> {
     if (name === localProfile)
       throw new UsageError('the profile local is the embedded sandbox and cannot be deleted');
@@ -146,9 +146,9 @@ export class SettingsStore {
   }
 
   /**
-   * Saves an address. The first address, or one saved with `asDefault`, becomes the default. A new address may replace
-   * the sandbox's example.
-   * @throws UsageError if the name is taken, unless the address is to be replaced.
+   * Saves an address. If it is the first address, or if `asDefault` is set, it becomes the default. A new address may
+   * replace the sandbox's example.
+   * @throws UsageError if the name is taken, unless the earlier address is to be replaced.
    */
   async addAddress(
     name: string,
@@ -176,12 +176,15 @@ export class SettingsStore {
     });
   }
 
-  /** Saves the sandbox's example without empty fields, if no address is saved yet. @returns whether it was saved. */
+  /**
+   * Saves the sandbox's example, without its empty fields, if no address is saved yet.
+   * @returns whether the example was saved.
+   */
   async saveExample(name: string, example: unknown): Promise<boolean> {
     if (this.addressNames().length > 0) return false;
     const { checkShape } = await import('../api/schemas/check.ts');
     const { value } = checkShape('Address', example, 'response');
-    // The service has no valid example address, so save nothing.
+    // The service has no valid example of an address, so save nothing.
     if (!value) return false;
     const address = Object.fromEntries(
       Object.entries(value).flatMap(([field, text]) => (text == null ? [] : [[field, text] as const])),
@@ -207,12 +210,12 @@ export class SettingsStore {
     return this.#update((stored) => withMap(stored, checked, map));
   }
 
-  /** When a state folder's journal was created, ISO 8601. */
+  /** When the journal in a state folder was created, ISO 8601. */
   journalSince(folder: string): string | undefined {
     return own(this.stored.journals, folder);
   }
 
-  /** Records that a state folder's journal was created. Keeps only the newest folders. */
+  /** Records that the journal in a state folder was created. Only the newest folders stay recorded. */
   async noteJournal(folder: string, at: string): Promise<void> {
     return this.#update((stored) => {
       const others = Object.entries(without(stored.journals, folder));
@@ -276,7 +279,8 @@ export class SettingsStore {
 }
 
 /**
- * Maximum number of recorded journals. Keeps short-lived state folders, as in tests, from filling the configuration.
+ * Maximum number of journals to record. Without a limit, short-lived state folders, as in tests, would fill the
+ * configuration.
  */
 const maxJournals = 50;
 
@@ -303,8 +307,8 @@ function unknown(what: string, name: string, known: readonly string[]): UsageErr
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 
 /**
- * Loads the library that writes the configuration. The library's cleanup handlers re-raise each signal, which would
- * kill this program in the middle of its final output. Removes these handlers, so that the library cleans up at exit
+ * Loads the library that writes the configuration. Its cleanup handlers raise each signal again, which would kill this
+ * program in the middle of its final output. Therefore the handlers are removed, and the library cleans up at exit
  * instead.
  */
 async function loadConf(): Promise<typeof import('conf')> {

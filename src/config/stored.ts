@@ -13,7 +13,7 @@ export interface SpareKey {
 /** A command that prints a key, as an argument list that begins with the program's absolute path. */
 export type KeyCommand = readonly [string, ...string[]];
 
-/** A named context: a service and its keys. Field names as in the file. */
+/** A named context, which is a service and its keys. The fields are named as in the file. */
 export interface Profile {
   readonly base_url: string;
   readonly legacy_base_url?: string;
@@ -22,25 +22,25 @@ export interface Profile {
   readonly key_stored_at?: string;
   /** Inactive keys for the same service, newest first. */
   readonly other_keys?: readonly SpareKey[];
-  /** Prints the key when it is needed, in place of stored keys. */
+  /** Command that prints the key when it is needed. It replaces stored keys. */
   readonly key_command?: KeyCommand;
   readonly legacy_token?: string;
   readonly allow_plain_http?: boolean;
   /** Absolute path of this profile's policy file. */
   readonly policy?: string;
-  /** Address of the database shared with other machines. Contains a password. */
+  /** Address, including the password, of the database that is shared with other machines. */
   readonly database?: string;
 }
 
 export type Preference = string | number | boolean;
 export type ColumnMap = Readonly<Record<string, string>>;
-/** Which columns of a file give each row's reference, and in which namespace. */
+/** Which columns of a file form the reference of each row, and in which namespace. */
 export interface StoredReference {
   /** Each item is a heading, or several headings separated by commas. */
   readonly columns: readonly string[];
   readonly namespace?: string;
 }
-/** How the cells of a file are read, beyond its headings. */
+/** How the cells of a file are read, apart from the map of its headings. */
 export interface StoredReading {
   readonly encoding?: string;
   readonly delimiter?: string;
@@ -48,7 +48,7 @@ export interface StoredReading {
   readonly locale?: string;
   readonly amounts?: string;
   readonly sheet?: string;
-  /** Text of empty cells, by column. */
+  /** For each column, the text that cells without a value contain. */
   readonly defaults?: Readonly<Record<string, string>>;
 }
 export type StoredAddress = Readonly<Record<string, string | null>>;
@@ -59,24 +59,24 @@ export interface Stored {
   readonly preferences: Readonly<Record<string, Preference>>;
   readonly addresses: Readonly<Record<string, StoredAddress>>;
   readonly default_address?: string;
-  /** Address saved from the sandbox's example; not the user's own. */
+  /** Name of the address that was saved from the sandbox's example, and so is not the user's own. */
   readonly example_address?: string;
   /** Maps from CSV headings to columns, by name. */
   readonly maps: Readonly<Record<string, ColumnMap>>;
-  /** Preset each map extends, by map name. */
+  /** The preset that each map extends, keyed by map name. */
   readonly map_presets: Readonly<Record<string, string>>;
-  /** Where each map reads references, by map name. */
+  /** Where each map reads references, keyed by map name. */
   readonly map_references: Readonly<Record<string, StoredReference>>;
-  /** How each map reads cells, by map name. */
+  /** How each map reads cells, keyed by map name. */
   readonly map_readings: Readonly<Record<string, StoredReading>>;
   /**
-   * When each state folder's journal was created, ISO 8601. If a journal gets lost, this shows that the empty journal
-   * in its place is not just a new one.
+   * When the journal of each state folder was created, ISO 8601. If a journal is lost, this time reveals that the empty
+   * journal in its place is not simply a new journal.
    */
   readonly journals: Readonly<Record<string, string>>;
 }
 
-/** All fields of the file and of a profile; no other field is read. */
+/** All fields of the file and of a profile. No other field is read. */
 export const storedFields = [
   'current_profile',
   'profiles',
@@ -133,9 +133,10 @@ export class BrokenConfigError extends UsageError {
 }
 
 /**
- * Reads the configuration file; a missing one counts as empty.
- * @param report called if the file or its folder was open to others, which is now fixed.
- * @throws BrokenConfigError; StorageError if it is unreadable, or is a link, a FIFO, a device or another user's file.
+ * Reads the configuration file. If the file is missing, it counts as empty.
+ * @param report is called if others could access the file or its folder, which has just been corrected.
+ * @throws BrokenConfigError; StorageError if the file is unreadable, or is a link, a FIFO, a device or another user's
+ * file.
  */
 export function readStored(file: string, report: Warn): Stored {
   let bytes: Buffer | undefined;
@@ -160,14 +161,16 @@ function parse(file: string, text: string): unknown {
 
 const quotedEnd = ' is not valid JSON';
 
-/** Locates the parse error. Never shows the parser's message, which quotes the text and may reveal part of a key. */
+/**
+ * Locates the parse error. Never shows the parser's own message, which quotes the text and may reveal part of a key.
+ */
 function brokenAt(text: string, words: string): number | undefined {
   if (words.startsWith('Unexpected end')) return text.length;
   const position = / at position (\d+)/.exec(words)?.[1];
   if (position !== undefined) return Number(position);
   const quoted = words.endsWith(quotedEnd) ? words.slice(words.indexOf('"') + 1, words.lastIndexOf('"')) : '';
   const found = quoted === '' ? -1 : text.indexOf(quoted);
-  // Quoted text that occurs twice is ambiguous.
+  // If the quoted text occurs twice, its position is ambiguous.
   return found < 0 || text.indexOf(quoted, found + 1) >= 0 ? undefined : found + quoted.length / 2;
 }
 
@@ -309,14 +312,17 @@ function checkMap(file: string, name: string, value: unknown): ColumnMap {
   );
 }
 
-/** Current names of preferences that were renamed, by their former name. */
+/** Current names of renamed preferences, keyed by former name. */
 export const renamedPreferences: Readonly<Record<string, string>> = { 'repeat-window': 'duplicate-window' };
 
-/** The current name of a preference that may be given by its former name. */
+/** The current name of a preference. The name given may be the former name. */
 export const currentName = (name: string): string =>
   (Object.hasOwn(renamedPreferences, name) ? renamedPreferences[name] : undefined) ?? name;
 
-/** Validates the preferences and renames those with a former name. A value under the current name wins. */
+/**
+ * Validates the preferences, and renames those that still have a former name. If a preference has values under both
+ * names, the value under the current name applies.
+ */
 function checkPreferences(file: string, value: unknown): Record<string, Preference> {
   const entries = Object.entries(fieldsOf(file, 'preferences', value ?? {})).map(
     ([name, entry]): [string, Preference] => {
@@ -349,7 +355,7 @@ function checkName(file: string, name: string): string {
 const wrong = (file: string, path: string, takes: string): BrokenConfigError =>
   new BrokenConfigError(file, `is wrong at ${path}: it takes ${takes}`);
 
-/** Names of the profiles that use a base URL for the current or the legacy API. Pure. */
+/** Names of the profiles that use a certain base URL, for either the current or the legacy API. Pure. */
 export const profilesAt = ({ profiles }: Stored, baseUrl: string): string[] =>
   Object.entries(profiles).flatMap(([name, { base_url, legacy_base_url }]) =>
     base_url === baseUrl || legacy_base_url === baseUrl ? [name] : [],

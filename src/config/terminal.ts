@@ -4,8 +4,8 @@ import { statOf } from '../platform/proc-stat.ts';
 import type { Environment } from './paths.ts';
 
 /**
- * Identifies the terminal of this process by device and session, as far as the system tells. Undefined if no stream is
- * a TTY.
+ * Identifies the terminal of this process by device and session, as far as the system reveals them. Undefined if none
+ * of the process's streams is a TTY.
  */
 export function terminalOf(environment: Environment, platform: NodeJS.Platform): string | undefined {
   const stream = [1, 0, 2].find((descriptor) => isatty(descriptor));
@@ -16,11 +16,11 @@ export function terminalOf(environment: Environment, platform: NodeJS.Platform):
 }
 
 /**
- * Session of the process on Linux. Elsewhere, the session that the terminal program reports; Windows falls back to the
- * parent process id.
+ * The session of the process on Linux. On other systems, the session that the terminal program reports. On Windows, the
+ * id of the parent process if the terminal program reports none.
  */
 function sessionOf({ TERM_SESSION_ID, WT_SESSION }: Environment, platform: NodeJS.Platform): string {
-  // Some containers have no /proc. The device alone distinguishes most terminals there.
+  // Some containers have no /proc. There, the device alone distinguishes most terminals.
   if (platform === 'linux') return statOf('self')?.session ?? '';
   if (platform === 'win32') return WT_SESSION ?? String(process.ppid);
   return TERM_SESSION_ID ?? '';

@@ -1,7 +1,7 @@
 import { systemClock, type Timer } from './clock.ts';
 import type { RetryBudget } from './poll.ts';
 
-/** Runs `work` on the first call; later calls share its result. */
+/** Runs `work` on the first call. Later calls share the result of the first call. */
 export function once<T>(work: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   return () => {
@@ -14,7 +14,10 @@ export function once<T>(work: () => Promise<T>): () => Promise<T> {
 export class InTurn {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Starts the work when all earlier work is done. @throws the work's error. */
+  /**
+   * Starts the work after all earlier work has ended.
+   * @throws the work's error.
+   */
   run<T>(work: () => Promise<T>): Promise<T> {
     const next = this.#last.then(work);
     this.#last = next.catch(() => {});
@@ -27,7 +30,10 @@ export class InTurn {
   }
 }
 
-/** Calls all closers in sequence, even if some fail. @throws the first error. */
+/**
+ * Calls all closers one after another, even if some of them fail.
+ * @throws the first error.
+ */
 export async function closeAll(closers: readonly (() => void | Promise<void>)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const close of closers) {
@@ -40,24 +46,24 @@ export async function closeAll(closers: readonly (() => void | Promise<void>)[])
   if (failures.length > 0) throw failures[0];
 }
 
-/** How to wait for something that another process holds. */
+/** Options for waiting for something that another process holds. */
 export interface Waiting {
   readonly clock?: Timer;
-  /** Ends the wait soon after an abort. */
+  /** If this signal aborts, the wait ends soon afterwards. */
   readonly signal?: AbortSignal | undefined;
-  /** Maximum wait, ms. */
+  /** Maximum wait, in ms. */
   readonly maxMs?: number;
-  /** Shared deadline for all waits for locks in this run. */
+  /** One deadline for all waits for locks in this run. */
   readonly retryBudget?: RetryBudget;
   /** Name of the lock. */
   readonly lock?: string;
 }
 
-/** Default maximum wait, ms. */
+/** Default maximum wait, in ms. */
 const defaultMaxWaitMs = 15_000;
 /**
- * How long to keep waiting after an abort, or after the run has used up its waiting time, ms. A lock is rarely held
- * longer than a commit takes.
+ * How long, in ms, to keep waiting after an abort, or after the run has used up its time for waiting. It is short,
+ * because a lock is rarely held longer than a commit takes.
  */
 const graceMs = 200;
 /** Jitter keeps waiting processes from retrying in step. */
@@ -65,9 +71,9 @@ const backoff = { firstMs: 1, maxMs: 25, jitter: 0.5 };
 
 /**
  * Retries an attempt while another process holds a lock. Yields to the event loop between attempts, so that signals are
- * handled. Always makes the first attempt, even if aborted.
- * @throws the signal's abort reason; the attempt's error after `maxMs` (15 seconds by default), a limit shared by all
- * waits with the same `retryBudget`; or any other error.
+ * handled. The first attempt is always made, even after an abort.
+ * @throws the signal's abort reason; the attempt's error after `maxMs` (15 seconds by default), a limit that all waits
+ * with the same `retryBudget` share; or any other error.
  */
 export async function retryWhile<T>(
   isLocked: (error: unknown) => boolean,
@@ -98,14 +104,15 @@ export async function retryWhile<T>(
 }
 
 interface BackoffOptions {
-  /** Delay before the second attempt, ms. It doubles with each further attempt. */
+  /** Delay before the second attempt, in ms. It doubles with each further attempt. */
   readonly firstMs: number;
   readonly maxMs: number;
   /**
-   * Random share of a delay, from 0 to 1. The default is 1, so that clients that fail together do not retry together.
+   * Random share of a delay, from 0 to 1. The default is 1, so that clients that failed at the same time do not retry
+   * at the same time.
    */
   readonly jitter?: number;
-  /** Minimum delay, ms, as requested by the other side (`Retry-After`). */
+  /** Minimum delay, in ms, that the other side has requested (`Retry-After`). */
   readonly minMs?: number | undefined;
 }
 

@@ -1,8 +1,10 @@
 import { clearTimeout, hrtime, setTimeout } from './own-timers.ts';
 
-/** Time as a command sees it; replaceable in tests. All in ms. */
+/** Time as a command sees it. Tests may replace it. All times are in ms. */
 export interface Clock {
-  /** Wall clock, ms since the epoch. Use it only for timestamps, because it may be set forward or back. */
+  /**
+   * Wall clock, in ms since the epoch. Use it only for timestamps, because someone may set the clock forward or back.
+   */
   now(): number;
   /** Monotonic clock with an arbitrary start. Use it for deadlines and durations. */
   monotonic(): number;
@@ -10,18 +12,20 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The part of a clock needed to wait. */
+/** The part of a clock that is needed to wait. */
 export type Timer = Pick<Clock, 'monotonic' | 'sleep'>;
 
-/** Monotonic time, ms. Avoids Node's `performance`, which loads ten modules and adds a millisecond to a cold start. */
+/**
+ * Monotonic time, in ms. Avoids Node's `performance`, which loads ten modules and adds a millisecond to a cold start.
+ */
 export function realMs(): number {
   const [seconds, nanoseconds] = hrtime();
   return seconds * 1e3 + nanoseconds / 1e6;
 }
 
 /**
- * A wall clock for long-lived processes that never goes back, ms since the epoch. It ignores a system clock that is set
- * back, but follows one that is set forward, and includes the time the machine was asleep.
+ * A wall clock for long-lived processes, in ms since the epoch, which never goes back. If the system clock is set back,
+ * this clock ignores that. If it is set forward, this clock follows. The time that the machine was asleep is included.
  */
 export function steadyTime(): () => number {
   let startOfClock = Number.NEGATIVE_INFINITY;
@@ -52,14 +56,14 @@ export const systemClock: Clock = {
 };
 
 /**
- * Maximum difference between two clocks that count as equal, ms. Some difference is normal, because Date headers have
- * whole seconds, and a response takes time.
+ * Maximum difference, in ms, at which two clocks still count as equal. Some difference is normal, because Date headers
+ * have whole seconds, and a response takes time.
  */
 const toleranceMs = 2000;
 
 /**
- * Wall clock of the service that last responded. A sandbox may be advanced by days, and the ages of its records depend
- * on its own clock.
+ * Wall clock of the service that responded last. The ages of a service's records depend on its own clock, and a
+ * sandbox's clock may have been advanced by days.
  */
 export class ServiceClock {
   readonly #clock: Pick<Clock, 'now'>;
@@ -70,19 +74,20 @@ export class ServiceClock {
     this.#clock = clock;
   }
 
-  /** Whether a service has sent its time. */
+  /** Whether a service has already sent its time. */
   get isHeard(): boolean {
     return this.#isHeard;
   }
 
-  /** The service's time, ms since the epoch. Until a service has sent its time, returns this machine's time. */
+  /** The service's time, in ms since the epoch. Until a service has sent its time, returns this machine's time. */
   now(): number {
     return this.#clock.now() + this.#aheadMs;
   }
 
   /**
-   * Updates the clock from a response. @param date is the HTTP date header. @param sentAt is this machine's time when
-   * the request was sent, ms.
+   * Updates the clock from a response.
+   * @param date is the HTTP date header.
+   * @param sentAt is this machine's time at which the request was sent, in ms.
    */
   heard(date: unknown, sentAt: number): void {
     const theirs = typeof date === 'string' ? Date.parse(date) : Number.NaN;
@@ -90,12 +95,12 @@ export class ServiceClock {
     this.#isHeard = true;
     const now = this.#clock.now();
     const agrees = theirs >= sentAt - toleranceMs && theirs <= now + toleranceMs;
-    // The header is truncated to a second, so round up. Otherwise an age of two days could be shown as one day.
+    // The header is truncated to a second, so round up. Otherwise, an age of two days could be shown as one day.
     this.#aheadMs = agrees ? 0 : theirs + 999 - now;
   }
 }
 
-/** Maximum delay of a timer, ms. */
+/** Maximum delay of a timer, in ms. */
 const maxSleepMs = 2 ** 31 - 1;
 
 /** A deadline on the monotonic clock. */
@@ -103,13 +108,13 @@ export class Deadline {
   readonly #clock: Timer;
   readonly #at: number;
 
-  /** @param ms from now; by default never. */
+  /** @param ms is counted from now. By default, the deadline never passes. */
   constructor(clock: Timer, ms = Number.POSITIVE_INFINITY) {
     this.#clock = clock;
     this.#at = clock.monotonic() + ms;
   }
 
-  /** Remaining time, ms; 0 once it has passed. */
+  /** Remaining time, in ms. 0 once the deadline has passed. */
   get leftMs(): number {
     return Math.max(0, this.#at - this.#clock.monotonic());
   }
@@ -120,7 +125,8 @@ export class Deadline {
   }
 
   /**
-   * Sleeps for `ms`, or for the remaining time if that is shorter. @returns false if no time was left.
+   * Sleeps for `ms`, or for the remaining time if that is shorter.
+   * @returns false if no time was left.
    * @throws the signal's reason if aborted.
    */
   async pause(ms: number, signal: AbortSignal): Promise<boolean> {
@@ -131,7 +137,10 @@ export class Deadline {
   }
 }
 
-/** Starts a stopwatch. @returns a function for the elapsed time, in whole ms. */
+/**
+ * Starts a stopwatch.
+ * @returns a function that returns the elapsed time, in whole ms.
+ */
 export function stopwatch(clock: Timer): () => number {
   const started = clock.monotonic();
   return () => Math.round(clock.monotonic() - started);

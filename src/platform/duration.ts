@@ -11,8 +11,9 @@ const hour = 60 * minute;
 const day = 24 * hour;
 
 /**
- * Parses `30s`, `5m`, `1h30m`, `2d`, `500ms` to ms. By default it allows at most 24 days, the limit of a timer.
- * @throws UsageError naming the flag and, for a bare number, the missing unit.
+ * Parses `30s`, `5m`, `1h30m`, `2d` or `500ms` to ms. By default, the maximum is 24 days, which is the limit of a
+ * timer.
+ * @throws UsageError naming the flag. For a bare number, the error asks for a unit.
  */
 export function parseDuration(text: string, flag: string, maxDays = maxTimerDays): number {
   const trimmed = text.trim();

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { redactCause } from './redact/redact-cause.ts';
 import { redactor } from './redact/redactor.ts';
 
-/** Exit code per error category. No other table defines exit codes. */
+/** Exit code for each category of error. Exit codes are defined only in this table. */
 export const exitCodes = {
   unexpected: 1,
   usage: 2,
@@ -21,7 +21,7 @@ export const exitCodes = {
 
 export type ErrorCategory = keyof typeof exitCodes;
 
-/** Outcome of the request that the error belongs to. */
+/** Outcome of the request to which the error belongs. */
 export type Outcome = 'not_sent' | 'rejected' | 'applied' | 'unknown';
 
 export interface NextStep {
@@ -45,8 +45,8 @@ export interface ErrorFacts {
 }
 
 /**
- * Base class of all errors shown to a user, with a message, a category and facts. Redacts secrets on construction, so
- * that no secret reaches output or storage.
+ * Base class of all errors that are shown to a user. Each has a message, a category and facts. Secrets are redacted on
+ * construction, so that no secret reaches output or storage.
  */
 export class ErrandError extends Error {
   override readonly name: string = 'ErrandError';
@@ -60,7 +60,7 @@ export class ErrandError extends Error {
     this.facts = { ...withoutSecrets(facts), ...(cause !== undefined && { cause }) };
   }
 
-  /** Error code, for programs that handle the error; undefined if the error has none. */
+  /** Error code for programs that handle the error. Undefined if the error has none. */
   get code(): string | undefined {
     return this.facts.code;
   }
@@ -70,7 +70,7 @@ export class ErrandError extends Error {
   }
 }
 
-/** Redacts only known secrets in commands, because a user's command or key may look like a secret without being one. */
+/** In commands, redact only known secrets, because a user's command or key may merely look like a secret. */
 function withoutSecrets(facts: ErrorFacts): ErrorFacts {
   const { code, details, hint, requestId, next } = facts;
   const { known, text } = redactor;
@@ -86,13 +86,13 @@ function withoutSecrets(facts: ErrorFacts): ErrorFacts {
 
 export type Stop = Extract<ErrorCategory, 'interrupted' | 'terminated'>;
 
-/** The signal that an error reports; undefined for other errors. */
+/** The signal that an error reports. Undefined if the error reports none. */
 export const stopOf = (failure: unknown): Stop | undefined =>
   failure instanceof ErrandError && (failure.category === 'interrupted' || failure.category === 'terminated')
     ? failure.category
     : undefined;
 
-/** Converts any thrown value to an error for the user. A value that is not an ErrandError yet indicates a bug. */
+/** Converts any thrown value to an error for the user. If the value is not an ErrandError, it comes from a bug. */
 export function toError(failure: unknown): ErrandError {
   if (failure instanceof ErrandError) return failure;
   const reason =
@@ -107,7 +107,9 @@ export function toError(failure: unknown): ErrandError {
   });
 }
 
-/** Invalid usage or input, rejected before anything is sent; the message names the flag, file, line or field. */
+/**
+ * Invalid usage or input, which is rejected before anything is sent. The message names the flag, file, line or field.
+ */
 export class UsageError extends ErrandError {
   override readonly name = 'UsageError';
   constructor(message: string, facts: ErrorFacts = {}) {
@@ -116,7 +118,7 @@ export class UsageError extends ErrandError {
 }
 
 /**
- * Converts a parser that throws to a check. The check returns why a text is rejected, and undefined for a valid text.
+ * Converts a parser that throws to a check. The check returns why a text is rejected, or undefined for a valid text.
  */
 export const refusedBy =
   (parse: (text: string) => unknown) =>
@@ -130,7 +132,7 @@ export const refusedBy =
     }
   };
 
-/** The error for a result that cannot be shown as requested. It does not undo what the program has done. */
+/** The error for a result that cannot be shown as requested. What the program has already done stays done. */
 export class OutputError extends ErrandError {
   override readonly name = 'OutputError';
 }
@@ -144,7 +146,7 @@ export class StorageError extends ErrandError {
   }
 }
 
-/** One of errand's own files is damaged or missing, so its information about earlier commands is lost. */
+/** One of errand's own files is damaged or missing. What the file recorded about earlier commands is lost. */
 export class DamagedError extends StorageError {
   override readonly name = 'DamagedError';
   constructor(message: string, facts: ErrorFacts = {}) {
@@ -152,7 +154,10 @@ export class DamagedError extends StorageError {
   }
 }
 
-/** The error for an unreadable journal. Nothing is sent now, but an earlier command may have ordered. */
+/**
+ * The error for a journal that cannot be read. The outcome is unknown: nothing is sent now, but an earlier command may
+ * have placed an order.
+ */
 export const unread = ({ message, facts, category }: StorageError): StorageError =>
   new StorageError(
     message,

@@ -1,4 +1,4 @@
-/** Markup that is safe to send, because all text in it has been escaped. */
+/** Markup that is safe to send, because all text in it was escaped. */
 export class Html {
   readonly text: string;
   constructor(text: string) {
@@ -6,7 +6,7 @@ export class Html {
   }
 }
 
-/** Template content: text is escaped; null, undefined and false render nothing. */
+/** Content of a template. Text is escaped. For null, undefined and false, nothing is rendered. */
 export type Content = Html | string | number | false | null | undefined | readonly Content[];
 
 const entities: Readonly<Record<string, string>> = {

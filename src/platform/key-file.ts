@@ -3,8 +3,8 @@ import { closeSync, fsyncSync, linkSync, openSync, rmSync, writeSync } from 'nod
 import { readPrivateFile, type Warn } from './private-files.ts';
 
 /**
- * Reads a file that holds a random key, mode 0600. Creates the file if it is missing.
- * @throws PrivateFileError, NodeJS.ErrnoException; Error if the file holds something else.
+ * Reads a file with a random key, mode 0600. If the file is missing, creates it.
+ * @throws PrivateFileError, NodeJS.ErrnoException; Error if the file holds anything else.
  */
 export function readKeyFile(file: string, bytes: number, warn: Warn): Buffer {
   const key = readPrivateFile(file, warn) ?? makeKey(file, bytes, warn);
@@ -12,7 +12,10 @@ export function readKeyFile(file: string, bytes: number, warn: Warn): Buffer {
   return key;
 }
 
-/** Creates the key file atomically. If several processes try, one creates the file and the others read it. */
+/**
+ * Creates the key file atomically. If several processes try this at once, one of them creates the file and the others
+ * read it.
+ */
 function makeKey(file: string, bytes: number, warn: Warn): Buffer {
   const draft = `${file}.${process.pid}.${randomBytes(6).toString('hex')}`;
   const opened = openSync(draft, 'wx', 0o600);

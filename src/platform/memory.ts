@@ -3,23 +3,23 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 const mb = 1024 * 1024;
 /**
- * Size at which to cap V8's young generation (both semi-spaces), bytes. Without a cap, the young generation takes twice
- * as much on Node 20, and 128 MB on Node 24.
+ * Size, in bytes, to which V8's young generation (both semi-spaces) is limited. Without a limit, it takes twice as much
+ * on Node 20, and 128 MB on Node 24.
  */
 let enoughYoung = 16 * mb;
 
 /**
- * Limit for the growth of V8's old generation, percent. By default the old generation grows to about four times the
- * live data before V8 collects.
+ * Limit for the growth of V8's old generation, in percent. By default, V8 collects only when the old generation is
+ * about four times as large as the live data.
  */
 const oldGrowthPercent = 60;
 
-/** Delay before the GC observer starts, ms. A short command has finished by then. */
+/** Delay before the GC observer starts, in ms. A short command ends before that. */
 const startMs = 200;
 
 /**
- * Keeps V8's memory from growing with a command's run time. If the user has set a size for the young generation, leaves
- * that size unchanged.
+ * Prevents V8's memory from growing with the run time of a command. If the user has set a size for the young
+ * generation, that size stays as it is.
  */
 export function limitMemory(): void {
   const { env, execArgv } = process;
@@ -37,7 +37,7 @@ export function limitMemory(): void {
 }
 
 /**
- * Caps the young generation at 8 MB for streaming work, because nothing in it survives a collection. Collecting also
+ * Limits the young generation to 8 MB for streaming work, of which nothing survives a collection. A collection also
  * frees the off-heap bytes, which outweigh the heap.
  */
 export function collectOften(): void {
@@ -47,7 +47,7 @@ export function collectOften(): void {
 const youngGeneration = (): number =>
   getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0;
 
-/** Version of V8 in Node 24. A later V8 may not know these flags, and would complain on stderr. */
+/** Version of V8 in Node 24. A later version of V8 may not know these flags, and would print a warning on stderr. */
 export const latestKnownV8 = 13;
 
 /**
@@ -55,17 +55,17 @@ export const latestKnownV8 = 13;
  * disappears.
  */
 export const v8Flags = {
-  /** Prevents recompiling wasm after it has run for a while. */
+  /** Prevents wasm from being recompiled after it has run for a while. */
   wasmBudget: '--wasm-tiering-budget',
   /** Growth factor of the young generation. */
   youngGrowth: '--semi-space-growth-factor',
-  /** Growth of the old generation between collections, percent. */
+  /** By how much, in percent, the old generation may grow between collections. */
   oldGrowth: '--heap-growing-percent',
 } as const;
 
 /**
- * Sets a flag at run time if this V8 is known to support it. Notifies `bin/compile-cache.js`, because V8 rejects cached
- * code that was compiled under other flags.
+ * Sets a flag at run time, if this version of V8 is known to support the flag. Notifies `bin/compile-cache.js`, because
+ * V8 rejects cached code that was compiled under other flags.
  */
 export function setV8Flag(flag: keyof typeof v8Flags, value: number): void {
   const major = Number.parseInt(process.versions.v8, 10);

@@ -1,24 +1,24 @@
-/** Whether a typed word is within a few typos of a known one. */
+/** Whether a typed word differs from a known word by only a few typos. */
 export function isNear(typed: string, word: string): boolean {
   const limit = Math.max(1, Math.floor(Math.max(typed.length, word.length) / 4));
   return Math.abs(word.length - typed.length) <= limit && slipsBetween(typed, word) <= limit;
 }
 
 /**
- * The known word that the user probably meant; undefined if there is none. A near word takes precedence over a word
- * that contains the typed word or is contained in it.
+ * The known word that the user probably meant. Undefined if there is none. A word that differs by only a few typos
+ * comes before a word that contains the typed word or is contained in it.
  */
 export const nearestWord = (typed: string, known: readonly string[]): string | undefined =>
   known.find((word) => isNear(typed, word)) ??
   known.find((word) => typed.length >= 3 && (word.includes(typed) || typed.includes(word)));
 
-/** Ends an error message with the known word that was probably meant, if there is one. */
+/** Adds to an error message the known word that the user probably meant, if there is one. */
 export function didYouMean(typed: string, known: readonly string[]): string {
   const near = nearestWord(typed, known);
   return near === undefined ? '' : `; did you mean ${near}?`;
 }
 
-/** Edit distance between two words, counting deletions, insertions, substitutions and swaps. */
+/** Edit distance between two words. Counts deletions, insertions, substitutions and swaps. */
 function slipsBetween(a: string, b: string): number {
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -1,19 +1,23 @@
 import { type Deadline, stopwatch, type Timer } from './clock.ts';
 import { ErrandError, exitCodes, type NextStep, stopOf } from './errors.ts';
 
-/** Delay between polls, ms. */
+/** Delay between polls, in ms. */
 export interface Pace {
   readonly minMs: number;
   readonly maxMs: number;
 }
 
-/** Delay before the next poll, in ms. The delay is short after a change and grows by half each quiet round. */
+/**
+ * Delay before the next poll, in ms. The delay is short after a change, and grows by half after each round without a
+ * change.
+ */
 export function nextPause(pace: Pace, quietRounds: number): number {
   return Math.min(pace.maxMs, Math.round(pace.minMs * 1.5 ** Math.min(quietRounds, 40)));
 }
 
 /**
- * Calls `check` until it returns a value. @returns undefined if the deadline passes first.
+ * Calls `check` until it returns a value.
+ * @returns that value, or undefined if the deadline passes first.
  * @throws errors of `check`, and the signal's reason if aborted.
  */
 export async function poll<T>(
@@ -27,16 +31,16 @@ export async function poll<T>(
   return undefined;
 }
 
-/** Start and end of a network blip. */
+/** Start and end of a network outage. */
 export type Interruption =
   | { readonly type: 'gap'; readonly message: string }
   | { readonly type: 'reconnected'; readonly gap_ms: number };
 
 interface Watch<E> {
-  /** Runs one round; yields an event per change. */
+  /** Runs one round of polling. Yields an event for each change. */
   check(): AsyncIterable<E>;
   isOver(): boolean;
-  /** Whether the service has responded before. If so, more errors count as transient. */
+  /** Whether the service has responded at least once. From then on, more errors count as transient. */
   hasResponded(): boolean;
   readonly pace: Pace;
   readonly deadline: Deadline;
@@ -45,8 +49,9 @@ interface Watch<E> {
 }
 
 /**
- * Polls for changes until the watch is over or the deadline has passed. A network blip yields a `gap` and does not end
- * the watch. @throws the signal's reason if aborted, and errors that polling cannot fix.
+ * Polls for changes until the watch is over or the deadline has passed. A network outage yields a `gap` and does not
+ * end the watch.
+ * @throws the signal's reason if aborted, and any error that polling again cannot fix.
  */
 export async function* watch<E>(of: Watch<E>): AsyncGenerator<E | Interruption> {
   const { pace, deadline, clock, signal } = of;
@@ -72,8 +77,8 @@ export async function* watch<E>(of: Watch<E>): AsyncGenerator<E | Interruption> 
 }
 
 /**
- * Same as `watch`, with an initial event and a final summary. An interruption is thrown after the summary, so that
- * readers always get it.
+ * Same as `watch`, but begins with an event and ends with a summary. An interruption is thrown only after the summary,
+ * so that readers always get the summary.
  */
 export async function* watchWithSummary<E>(
   first: E,
@@ -91,8 +96,8 @@ export async function* watchWithSummary<E>(
 }
 
 /**
- * Whether a watch's error may be transient. Before the service has ever responded, only retryable errors count, because
- * a server that responds with HTML will keep doing so.
+ * Whether an error of a watch may be transient. Until the service has responded for the first time, only retryable
+ * errors are. For example, a server that responds with HTML will keep doing so.
  */
 export const isTransient = (error: unknown, hasResponded: boolean): error is ErrandError =>
   error instanceof ErrandError &&
@@ -106,7 +111,10 @@ interface Waiting {
   readonly next: NextStep;
 }
 
-/** Passes on a watch's events; on interruption, throws an error with the progress and how to continue. */
+/**
+ * Passes on the events of a watch. If the watch is interrupted, throws an error that contains the progress and says how
+ * to continue.
+ */
 export async function* untilStopped<E>(
   events: AsyncIterable<E>,
   signal: AbortSignal,
@@ -121,15 +129,15 @@ export async function* untilStopped<E>(
 }
 
 /**
- * The error to end a watch with. For an interruption, it gives the progress and the command to continue with. Otherwise
- * it is the original error.
+ * The error with which to end a watch. For an interruption, it contains the progress and the command with which to
+ * continue. Otherwise it is the original error.
  */
 export function stoppedWith(error: unknown, signal: AbortSignal, message: string, next: NextStep): unknown {
   if (!signal.aborted || !(error instanceof ErrandError) || !stopOf(error)) return error;
   return new ErrandError(error.category, message, { ...error.facts, next: [next], cause: error });
 }
 
-/** State of something watched: in progress, at the target, or ended otherwise. */
+/** State of something that is watched: in progress, at the target, or ended in another way. */
 export type Verdict = 'waiting' | 'reached' | 'failed';
 
 /** Counts at the end of a watch. */
@@ -152,25 +160,26 @@ export function exitCodeOf({ waiting, failed }: Pick<WatchSummary, 'waiting' | '
   return failed > 0 ? exitCodes.ended_badly : 0;
 }
 
-/** Message about a network blip or its end. */
+/** Message about the start or the end of a network outage. */
 export const interruptionText = (event: Interruption): string =>
   event.type === 'gap'
     ? `the service does not respond, still trying: ${event.message}`
     : `the service responds again after ${Math.round(event.gap_ms / 1000)} s`;
 
-/** Time without a new attempt at a lock after which the wait for that lock starts over, ms. */
+/** Time in ms without a new attempt at a lock, after which the wait for that lock starts over. */
 const forgottenAfterMs = 60_000;
 
 /**
- * One deadline for all of a run's waits for locks held by other processes. The deadline counts from the start of the
- * earliest wait that is still going on.
+ * One deadline for all waits of a run for locks that other processes hold. The deadline counts from the start of the
+ * earliest wait that has not ended yet.
  */
 export class RetryBudget {
   readonly #held = new Map<string, { readonly since: number; readonly lastSeen: number }>();
 
   /**
-   * Records that a lock is held. @param now is monotonic, ms. @returns the start of the earliest wait that is still
-   * going on.
+   * Records that another process holds a lock.
+   * @param now is monotonic, in ms.
+   * @returns the start of the earliest wait that has not ended yet.
    */
   since(lock: string, now: number): number {
     for (const [name, { lastSeen }] of this.#held)
@@ -179,7 +188,7 @@ export class RetryBudget {
     return Math.min(...Array.from(this.#held.values(), ({ since }) => since));
   }
 
-  /** Records that a lock was acquired. */
+  /** Records that this process has acquired a lock. */
   free(lock: string): void {
     this.#held.delete(lock);
   }

@@ -16,7 +16,7 @@ import { dirname } from 'node:path';
 
 export type Warn = (line: string) => void;
 
-/** The error for one of errand's own files or folders that is not as errand creates it, and so is not used. */
+/** The error for a file or folder of errand's that is not as errand creates it. Such a file or folder is not used. */
 export class PrivateFileError extends Error {
   override readonly name = 'PrivateFileError';
   readonly path: string;
@@ -34,8 +34,8 @@ const hasModes = process.platform !== 'win32';
 const openToOthers = 0o077;
 
 /**
- * Creates a folder and its parents with access for the owner only, regardless of umask. Tightens the mode of an
- * existing folder.
+ * Creates a folder and its parents. Only the owner has access, whatever the umask. If the folder exists, tightens its
+ * mode.
  * @throws PrivateFileError, NodeJS.ErrnoException.
  */
 export function makePrivateFolder(folder: string, warn: Warn): void {
@@ -47,8 +47,8 @@ export function makePrivateFolder(folder: string, warn: Warn): void {
 }
 
 /**
- * Tightens the mode of an existing folder, except for a folder that is shared by design, such as /tmp. @throws
- * PrivateFileError.
+ * Tightens the mode of an existing folder. A folder that is shared by design, such as /tmp, stays as it is.
+ * @throws PrivateFileError.
  */
 export function checkPrivateFolder(folder: string, warn: Warn): void {
   const stats = statsOf(folder);
@@ -58,9 +58,9 @@ export function checkPrivateFolder(folder: string, warn: Warn): void {
 }
 
 /**
- * Makes sure that a file exists and only its owner has access. Creates an empty file and its parent folders, or checks
- * an existing file. Does not open an existing file, because closing a database file drops every lock SQLite holds on it
- * in this process.
+ * Makes sure that a file exists and that only its owner has access to it. Creates an empty file and its parent folders,
+ * or checks the existing file. An existing file is never opened, because closing a database file drops every lock that
+ * SQLite holds on it in this process.
  * @throws PrivateFileError, NodeJS.ErrnoException.
  */
 export function makePrivateFile(file: string, warn: Warn): void {
@@ -74,8 +74,10 @@ export function makePrivateFile(file: string, warn: Warn): void {
 }
 
 /**
- * Checks by path that a file is a regular file that we own and not a symlink, and tightens its mode. The check is safe
- * as long as nobody else can write to the file's folder. @returns whether the file exists. @throws PrivateFileError.
+ * Checks by path that a file is a regular file, belongs to this user and is not a symlink. Tightens its mode. The check
+ * is safe as long as nobody else can write to the folder of the file.
+ * @returns whether the file exists.
+ * @throws PrivateFileError.
  */
 export function checkPrivateFile(file: string, warn: Warn): boolean {
   const stats = lstatSync(file, { throwIfNoEntry: false });
@@ -89,18 +91,23 @@ export function checkPrivateFile(file: string, warn: Warn): boolean {
 /** Files SQLite keeps next to a database. */
 const companions = ['-wal', '-shm', '-journal'] as const;
 
-/** Creates a database file, or checks it and its companions. @throws PrivateFileError, NodeJS.ErrnoException. */
+/**
+ * Creates a database file. If the file exists, checks it and its companions.
+ * @throws PrivateFileError, NodeJS.ErrnoException.
+ */
 export function makePrivateDatabase(file: string, warn: Warn): void {
   makePrivateFile(file, warn);
   for (const companion of companions) checkPrivateFile(file + companion, warn);
 }
 
-/** Maximum size of our own files, bytes. */
+/** Maximum size of errand's own files, in bytes. */
 const tooManyBytes = 64 * 1024 * 1024;
 
 /**
- * Reads a whole file. Checks the open descriptor, so that there is no race. Rejects a FIFO or device without blocking.
- * @returns undefined if there is no file. @throws PrivateFileError, NodeJS.ErrnoException.
+ * Reads a whole file. The checks use the open descriptor, so the file cannot be exchanged between check and read. A
+ * FIFO or device is rejected without blocking.
+ * @returns undefined if there is no file.
+ * @throws PrivateFileError, NodeJS.ErrnoException.
  */
 export function readPrivateFile(file: string, warn: Warn): Buffer | undefined {
   const opened = openNoFollow(file);
@@ -117,13 +124,14 @@ export function readPrivateFile(file: string, warn: Warn): Buffer | undefined {
   }
 }
 
-/** Maximum size of a hand-written control file, bytes. */
+/** Maximum size, in bytes, of a control file that a user writes by hand. */
 const tooManyWritten = 1024 * 1024;
 
 /**
- * Reads a file that controls errand. Others may read the file, but only its owner or root may have written it. Follows
- * symlinks and checks the target.
- * @returns undefined if the name does not exist. @throws PrivateFileError, NodeJS.ErrnoException.
+ * Reads a file that controls what errand does. Others may read the file, but only its owner or root may be able to
+ * write it. Follows symlinks and checks the target.
+ * @returns undefined if the name does not exist.
+ * @throws PrivateFileError, NodeJS.ErrnoException.
  */
 export function readGuardedFile(file: string): Buffer | undefined {
   const opened = openFollowing(file);
@@ -142,8 +150,8 @@ export function readGuardedFile(file: string): Buffer | undefined {
 }
 
 /**
- * Finds a folder above a path in which other users could replace the next part of the path. @returns undefined if there
- * is no such folder, or if the check fails.
+ * Finds a folder above a path in which other users could replace the next part of the path.
+ * @returns an error about that folder. Undefined if there is none, or if the check fails.
  */
 export function findLooseParent(path: string): PrivateFileError | undefined {
   try {
@@ -155,9 +163,9 @@ export function findLooseParent(path: string): PrivateFileError | undefined {
 }
 
 /**
- * Finds out whether other users of the machine could replace a program. They could through its mode or its owner, or
- * through a folder above it or above the targets of its symlinks. Group-writable folders are accepted, because package
- * managers share folders among a machine's administrators.
+ * Finds out whether other users of the machine could replace a program. This is possible because of the mode or owner
+ * of the program, of a folder above it, or of a folder above the targets of its symlinks. Group-writable folders are
+ * accepted, because package managers share folders among a machine's administrators.
  * @returns the first problem; undefined if there is none, or if the check fails.
  */
 export function findLooseProgram(file: string): PrivateFileError | undefined {
@@ -175,7 +183,8 @@ export function findLooseProgram(file: string): PrivateFileError | undefined {
 const groupBits = 0o020;
 
 /**
- * Checks the folders above a path and above its real path. Accepts a missing folder, because errand creates it itself.
+ * Checks the folders above a path, and those above its real path. A missing folder is accepted, because errand creates
+ * it itself.
  */
 function checkParents(path: string, allowed = 0): void {
   checkFoldersOf(path, allowed);
@@ -183,7 +192,7 @@ function checkParents(path: string, allowed = 0): void {
 }
 
 /**
- * Checks the parent folders, because whoever can write to a folder can replace its files, unless the folder is sticky
+ * Checks the parent folders. Whoever can write to a folder can replace the files in it, unless the folder is sticky
  * like /tmp.
  */
 function checkFoldersOf(path: string, allowed: number): void {
@@ -199,7 +208,7 @@ function checkFoldersOf(path: string, allowed: number): void {
 }
 
 /**
- * Mode bits that are safe because only one user is in the group. Many systems create such a group for each user, with
+ * Mode bits that are harmless if only one user is in the group. Many systems create such a group for each user, with
  * the same number as the user, and give it write access to the user's files.
  */
 const ownGroupBits = ({ gid }: Stats): number =>
@@ -210,7 +219,7 @@ function checkGuarded(path: string, mode: number, allowed = 0): void {
     throw new PrivateFileError(path, `can be changed by other users (mode ${octal(mode)})`);
 }
 
-/** A dangling symlink is an error, not a missing file. */
+/** A symlink whose target is missing is an error. It does not count as a missing file. */
 function openFollowing(file: string): number | undefined {
   const { O_RDONLY, O_NONBLOCK = 0 } = constants;
   try {
@@ -221,7 +230,7 @@ function openFollowing(file: string): number | undefined {
   }
 }
 
-/** Whether a file exists or may exist. An inconclusive check counts as present. */
+/** Whether a file exists or may exist. If the check fails, the file counts as existing. */
 export function mayBeThere(file: string): boolean {
   try {
     return isThere(file);
@@ -239,14 +248,15 @@ function isThere(file: string): boolean {
   }
 }
 
-/** Opens without waiting for a FIFO's writer, and without following a symlink where supported. */
+/** Opens a file. Does not wait for the writer of a FIFO. Does not follow a symlink, where the system supports that. */
 function openNoFollow(file: string): number | undefined {
   const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
   try {
     return openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
-    // A symlink (ELOOP, on some systems EMLINK) or a socket (ENXIO) fails to open, so report the real reason.
+    // Opening fails for a symlink (ELOOP, on some systems EMLINK) and for a socket (ENXIO). In these cases, report the
+    // real reason.
     const stats = lstatSync(file, { throwIfNoEntry: false });
     if (stats) checkKind(file, stats);
     throw error;
@@ -265,7 +275,7 @@ function kindOf(stats: Stats): string {
   return stats.isSocket() ? 'a socket' : 'a device';
 }
 
-/** Files owned by root are as trusted as the machine. */
+/** Trust files owned by root, because whoever is root controls the machine anyway. */
 function checkOwner(path: string, { uid }: Stats): void {
   const own = process.geteuid?.();
   if (own === undefined || uid === own || uid === 0) return;
@@ -294,24 +304,30 @@ function tighten(path: string, { mode }: Stats, requiredMode: number, warn: Warn
 
 const octal = (mode: number): string => (mode & 0o777).toString(8).padStart(4, '0');
 
-/** A folder such as /tmp: world-writable and sticky. It is not ours to tighten. */
+/**
+ * Whether a folder is world-writable and sticky, such as /tmp. Such a folder is not errand's, so its mode must not be
+ * tightened.
+ */
 const isShared = ({ mode }: Stats): boolean => (mode & 0o1002) === 0o1002;
 
-/** Node's recursive `mkdir` loops forever where the system reports ENOENT for a new folder, as under /proc. */
+/**
+ * Creates the folders one by one. If the system reports ENOENT for a new folder, as it does under /proc, Node's
+ * recursive `mkdir` loops forever.
+ */
 function makeFolders(folder: string): void {
   if (isFolder(folder)) return;
   makeFolders(dirname(folder));
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    // Another process may have created it first.
+    // Another process may have created the folder in the meantime.
     if (!isFolder(folder)) throw error;
   }
 }
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
-/** Stats of a path; undefined if nothing is there, or if a parent is not a folder. */
+/** The stats of a path. Undefined if there is nothing at the path, or if one of its parents is not a folder. */
 function statsOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });

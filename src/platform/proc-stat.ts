@@ -4,11 +4,14 @@ import { readFileSync } from 'node:fs';
 export interface ProcessStat {
   readonly state: string;
   readonly session: string;
-  /** Start of the process, in clock ticks since the machine booted. */
+  /** When the process started, in clock ticks since the machine booted. */
   readonly started: string;
 }
 
-/** Reads the state from /proc. Returns undefined if there is no such process, or no /proc, as in some containers. */
+/**
+ * Reads the state of a process from /proc. Undefined if there is no such process, or if there is no /proc, as in some
+ * containers.
+ */
 export function statOf(pid: number | 'self'): ProcessStat | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

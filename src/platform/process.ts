@@ -7,36 +7,43 @@ interface ChildCommand {
   readonly command: string;
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Whether the command is interactive. It then shares the terminal, whose signals reach both processes. */
+  /**
+   * Whether the command is interactive. An interactive command shares the terminal with this process, so the terminal's
+   * signals reach both of them.
+   */
   readonly isTerminal: boolean;
-  /** Aborted when this program is asked to exit. */
+  /** Aborted when this program is told to exit. */
   readonly signal: AbortSignal;
 }
 
-/** Whether the platform has process groups, so that a command's children can be ended with it. */
+/**
+ * Whether the system has process groups. With a group, a command's child processes can be ended together with the
+ * command.
+ */
 export const hasGroups = process.platform !== 'win32';
 
-/** Grace period before SIGKILL, ms. */
+/** Grace period before SIGKILL, in ms. */
 const graceMs = 5_000;
 
 /**
- * Runs a command with this process's stdio, and ends the command's children when the command exits. An interactive
+ * Runs a command with this process's stdio. When the command exits, its child processes are ended. An interactive
  * command stays in the terminal's process group, because otherwise it could not read from the terminal. Its background
  * processes keep running.
- * @returns the command's exit code, as a shell reports it. @throws Error if the command cannot be started.
+ * @returns the command's exit code, as a shell reports it.
+ * @throws Error if the command cannot be started.
  */
 export function runChild(child: ChildCommand): Promise<number> {
   const { command, args, environment, isTerminal, signal } = child;
   const isGroup = hasGroups && !isTerminal;
   const started = spawn(command, args, { stdio: 'inherit', env: environment, detached: isGroup });
-  // A second signal exits this process immediately, so kill the command then.
+  // After a second signal, this process exits immediately, so kill the command when it exits.
   const insist = (): void => signalChild(started, 'SIGKILL', isGroup);
   process.once('exit', insist);
   return new Promise<number>((resolve, reject) => {
     let killTimer: NodeJS.Timeout | undefined;
     const end = (): void => {
       const isCtrlC = signal.reason instanceof ErrandError && signal.reason.category === 'interrupted';
-      // The terminal has already sent Ctrl-C to the command.
+      // On Ctrl-C, send no signal, because the terminal has already sent one to the command.
       if (!(isCtrlC && isTerminal)) signalChild(started, isCtrlC ? 'SIGINT' : 'SIGTERM', isGroup);
       killTimer = setTimeout(insist, graceMs);
     };
@@ -69,11 +76,12 @@ export function signalChild(child: ChildProcess, name: NodeJS.Signals, isGroup =
   }
 }
 
-/** Maximum length of a line, in characters; longer ones are split. */
+/** Maximum length of a line, in characters. Longer lines are split. */
 const maxLineLength = 4096;
 
 /**
- * Passes on each line that a program started by the user prints. The text is untrusted, so `onLine` must sanitize it.
+ * Passes on each line printed by a program that the user has started. The text is untrusted, so `onLine` must sanitize
+ * it.
  */
 export function forwardLines(stream: Readable, onLine: (line: string) => void): void {
   let rest = '';
@@ -88,6 +96,6 @@ export function forwardLines(stream: Readable, onLine: (line: string) => void): 
     for (; rest.length > maxLineLength; rest = rest.slice(maxLineLength)) emit(rest.slice(0, maxLineLength));
   });
   stream.on('end', () => emit(rest));
-  // A destroyed stream has no more output.
+  // Ignore the error, because a destroyed stream has no more output.
   stream.on('error', () => {});
 }

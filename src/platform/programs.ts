@@ -3,7 +3,7 @@ import { basename, delimiter, dirname, extname, isAbsolute, join } from 'node:pa
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A program to run, and the environment to run it in. */
+/** A program to run, and the environment in which to run it. */
 export interface Program {
   /** Absolute path. */
   readonly file: string;
@@ -11,23 +11,24 @@ export interface Program {
 }
 
 /**
- * Finds a program by its bare name in the trusted folders of the PATH. Skips the working folder and every folder
- * relative to it, because files of any project may lie there. The program itself also gets a PATH of only the trusted
+ * Finds a program by its bare name in the trusted folders of the PATH. Skips the working folder and all relative
+ * folders, because these may contain files of any project. The program itself also gets a PATH of only the trusted
  * folders.
- * @param environment is the program's environment, without secrets. @returns undefined if there is no such program.
+ * @param environment is the program's environment, without secrets.
+ * @returns undefined if there is no such program.
  */
 export function findProgram(name: string, environment: Environment): Program | undefined {
   const trusted = trustedEnvironment(environment);
   const folders = (trusted[pathVariable(environment)] ?? '')
     .split(delimiter)
     .filter((folder) => folder !== '');
-  // Without a shell, Windows runs nothing else.
+  // Without a shell, Windows can run only an `.exe` file.
   const ending = process.platform === 'win32' && extname(name) === '' ? '.exe' : '';
   const file = folders.map((folder) => join(folder, name + ending)).find(isProgram);
   return file === undefined ? undefined : { file, environment: trusted };
 }
 
-/** The environment with a PATH of only the trusted folders. */
+/** The environment, with a PATH that has only the trusted folders. */
 export function trustedEnvironment(environment: Environment): Environment {
   const variable = pathVariable(environment);
   return { ...environment, [variable]: trustedFolders(environment[variable] ?? '').join(delimiter) };
@@ -49,7 +50,10 @@ function trustedFolders(path: string): string[] {
     .filter((folder) => isAbsolute(folder) && !isOfPackages(folder) && realPath(folder) !== here);
 }
 
-/** Whether a folder is the `node_modules/.bin` of a project. npm and npx put this folder in front of the PATH. */
+/**
+ * Whether a folder is the `node_modules/.bin` folder of a project. npm and npx put this folder at the start of the
+ * PATH.
+ */
 const isOfPackages = (folder: string): boolean =>
   basename(folder) === '.bin' && basename(dirname(folder)) === 'node_modules';
 

@@ -1,19 +1,22 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 const algorithm = 'aes-256-gcm';
-/** Length of a sealer's key, bytes. */
+/** Length of the key of a sealer, in bytes. */
 export const sealerKeyBytes = 32;
 const [nonceBytes, tagBytes] = [12, 16];
 
-/** Encrypts secrets, so that what is stored does not reveal them. */
+/** Encrypts secrets, so that the stored data does not reveal them. */
 export interface Sealer {
-  /** @param owner identifies what the secret belongs to. The secret cannot be opened for any other owner. */
+  /** @param owner identifies what the secret belongs to. For any other owner, the sealed secret cannot be opened. */
   seal(secret: string, owner: string): string;
-  /** The secret; undefined if it was sealed with another key or for another owner. */
+  /** Returns the secret. Undefined if it was sealed with another key or for another owner. */
   open(sealed: string, owner: string): string | undefined;
 }
 
-/** @param key of `sealerKeyBytes` bytes; read when a secret is first sealed or opened. */
+/**
+ * @param key returns a key of `sealerKeyBytes` bytes. It is called when a secret is sealed or opened for the first
+ * time.
+ */
 export function sealerWith(key: () => Buffer): Sealer {
   return {
     seal(secret, owner) {

@@ -21,13 +21,13 @@ export interface OutputStream {
   readonly stream: Writable;
   readonly isTerminal: boolean;
   readonly color: boolean;
-  /** Width in columns; undefined if not a TTY. */
+  /** Width in columns. Undefined without a TTY. */
   columns(): number | undefined;
-  /** Height in rows; undefined if not a TTY. */
+  /** Height in rows. Undefined without a TTY. */
   rows?(): number | undefined;
-  /** Whether the terminal is unable to move its cursor (`TERM=dumb`). */
+  /** Whether the terminal cannot move its cursor (`TERM=dumb`). */
   readonly isDumb?: boolean;
-  /** Whether a screen reader reads the terminal, so that nothing is redrawn. */
+  /** Whether a screen reader reads the terminal. If so, nothing is redrawn. */
   readonly isAccessible?: boolean;
 }
 
@@ -36,22 +36,22 @@ export interface Io {
   readonly stdin: { readonly stream: Readable; readonly isTerminal: boolean };
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
-  /** What a user types to start this program: `errand` if it is on the PATH. */
+  /** Returns what a user types to start this program: `errand` if it is on the PATH. */
   readonly commandName?: () => string;
-  /** File this program was started from: `…/bin/errand.js`, or a link to it. */
+  /** The file from which this program was started: `…/bin/errand.js`, or a link to it. */
   readonly programFile: string;
 }
 
-/** A pager: a command that shows output longer than the terminal, and the environment it runs in. */
+/** A pager, which is a command that shows output longer than the terminal, and the environment in which it runs. */
 export interface Pager {
   readonly command: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Whether anyone can answer a prompt, or why not. */
+/** Whether anyone can answer a prompt and, if not, why not. */
 export type Interactivity = { readonly yes: true } | { readonly yes: false; readonly why: string };
 
-/** @param noInput is the reason why prompts are disabled, if they are. */
+/** @param noInput is the reason why prompts are disabled. Undefined if they are allowed. */
 export function interactivity({ stdin, stderr }: Io, noInput: string | undefined): Interactivity {
   if (noInput !== undefined) return { yes: false, why: noInput };
   if (!stdin.isTerminal) return { yes: false, why: 'stdin is not a terminal' };
@@ -65,7 +65,7 @@ export function processIo(process: NodeJS.Process): Io {
   useOwnPipes(process);
   let name: string | undefined;
   return {
-    // Opened lazily, because opening stdin costs a millisecond and help does not read it.
+    // The stream is opened on first use, because opening stdin costs a millisecond, and help does not read it.
     stdin: {
       get stream() {
         return process.stdin;
@@ -118,7 +118,7 @@ export function wantsColor(isTerminal: boolean, environment: Environment): boole
 }
 
 /**
- * Yields the chunks of an input. Aborting the signal ends the wait for the next chunk.
+ * Yields the chunks of an input. If the signal aborts, the wait for the next chunk ends.
  * @throws the signal's abort reason.
  */
 export async function* readChunks(input: Readable, signal: AbortSignal): AsyncGenerator<Buffer> {
@@ -128,7 +128,7 @@ export async function* readChunks(input: Readable, signal: AbortSignal): AsyncGe
     signal.throwIfAborted();
     for await (const chunk of input) yield Buffer.from(chunk);
   } catch (error) {
-    // A destroyed input reports only a premature close, so throw the abort reason instead.
+    // A destroyed input reports only that it closed prematurely, so throw the abort reason instead.
     signal.throwIfAborted();
     throw error;
   } finally {
@@ -138,25 +138,26 @@ export async function* readChunks(input: Readable, signal: AbortSignal): AsyncGe
   signal.throwIfAborted();
 }
 
-/** The facts that decide how to start this program from a shell. */
+/** The facts from which the command that starts this program is derived. */
 export interface Started {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
-  /** The file being run: `…/bin/errand.js`, or a link to it. */
+  /** The file that is being run: `…/bin/errand.js`, or a link to it. */
   readonly file: string;
-  /** The working directory; undefined if it no longer exists. */
+  /** The working directory. Undefined if it no longer exists. */
   readonly folder: string | undefined;
 }
 
 /**
- * The command to start this program again: `errand` if it is on the PATH, `npx errand` if npm started the program or
- * the working directory belongs to the project that contains it, otherwise `node` with the program's file.
+ * The command to start this program again: `errand` if it is on the PATH, or `npx errand` if npm started the program,
+ * or if the working directory belongs to the project that contains the program. Otherwise, it is `node` with the
+ * program's file.
  */
 export function commandName({ environment, platform, file, folder }: Started): string {
   const byNpm = environment.npm_execpath !== undefined;
   const path = environment.PATH ?? environment.Path ?? '';
   const folders = path.split(platform === 'win32' ? ';' : delimiter).filter((one) => one !== '');
-  // npm adds the `.bin` folders to the PATH only for the processes it starts.
+  // npm adds `.bin` folders to the PATH, but only for the processes that it starts. Therefore ignore these folders.
   const own = byNpm ? folders.filter((one) => !/[\\/]node_modules[\\/]\.bin[\\/]?$/.test(one)) : folders;
   const endings = platform === 'win32' ? (environment.PATHEXT ?? '.COM;.EXE;.BAT;.CMD').split(';') : [''];
   const names = endings.map((ending) => `errand${ending.toLowerCase()}`);
@@ -170,7 +171,7 @@ function canRun(file: string, platform: NodeJS.Platform): boolean {
     if (platform !== 'win32') accessSync(file, constants.X_OK);
     return statSync(file).isFile();
   } catch {
-    // Missing, or not accessible to this user.
+    // The file is missing, or this user cannot access it.
     return false;
   }
 }
@@ -200,12 +201,12 @@ function resolved(path: string): string {
  * no pipe, or no /proc (not Linux).
  *
  * O_NONBLOCK is one flag shared by all processes that a shell gave the same pipe to (`2>&1`, a loop, `&`). Node sets it
- * for all of them, which makes their writes fail. Any of them can clear it, which makes our write block the whole
- * program, Ctrl-C included, until somebody reads. A reopened pipe has its own flag.
+ * for all of them, which makes the writes of the other processes fail. Any of them can clear the flag. A write of this
+ * program then blocks, and even Ctrl-C has no effect until somebody reads. A reopened pipe has its own flag.
  */
 function useOwnPipes(process: NodeJS.Process): void {
   const stdout = openPipe(1);
-  // If both are the same pipe, share one stream to keep the order of writes.
+  // If both streams are the same pipe, use one stream for both, so that writes stay in order.
   const stderr = stdout && isSamePipe() ? stdout : openPipe(2);
   if (stdout) Object.defineProperty(process, 'stdout', { value: stdout });
   if (stderr) Object.defineProperty(process, 'stderr', { value: stderr });
@@ -253,9 +254,8 @@ export const linesOf = (bytes: Buffer): InputLine[] =>
     .filter(({ text }) => text !== '');
 
 /**
- * Writes to stdout without a stream, because creating a stream takes Node longer than everything else a short answer
- * needs.
- * @returns the number of bytes written; 0 for a terminal or another device, or if the reader has gone.
+ * Writes to stdout without creating a stream, which takes Node longer than everything else that a short answer needs.
+ * @returns the number of bytes written. It is 0 for a terminal or another device, and if the reader has gone.
  */
 export function writeNow(bytes: Uint8Array): number {
   let written = 0;
@@ -263,7 +263,7 @@ export function writeNow(bytes: Uint8Array): number {
     if (fstatSync(1).isCharacterDevice()) return 0;
     while (written < bytes.length) written += writeSync(1, bytes, written);
   } catch {
-    // The pipe is full or broken. The caller falls back to a stream, which can wait for room and report errors.
+    // The pipe is full or broken. The caller then uses a stream, which can wait for room and report errors.
   }
   return written;
 }
@@ -271,22 +271,22 @@ export function writeNow(bytes: Uint8Array): number {
 const openFile = promisify(open);
 const closeFile = promisify(close);
 
-/** Delay before trying again to wake a thread whose `open` has not blocked yet, ms. */
+/** Delay before trying again to wake a thread, in ms. It is needed if the `open` of that thread has not blocked yet. */
 const pauseMs = 10;
 
 /**
- * Reads a named pipe (`mkfifo`, or a shell's `<(…)`). It can only be read once.
+ * Reads a named pipe (`mkfifo`, or a shell's `<(…)`). Such a pipe can be read only once.
  * @throws the signal's abort reason, and NodeJS.ErrnoException if the pipe cannot be opened.
  */
 export async function* readPipe(path: string, signal: AbortSignal): AsyncGenerator<Buffer> {
   const fd = await openNamedPipe(path, signal);
-  // A socket waits without a thread, so the read can be aborted. The socket also closes the descriptor.
+  // A socket needs no thread to wait, so the read can be aborted. The socket also closes the descriptor.
   yield* readChunks(new Socket({ fd, readable: true, writable: false }), signal);
 }
 
 /**
- * Opens a FIFO for reading, which blocks a thread until there is a writer. On abort, opens it for writing to wake the
- * thread.
+ * Opens a FIFO for reading. This blocks a thread until there is a writer. On abort, opens the FIFO for writing, which
+ * wakes the thread.
  */
 async function openNamedPipe(path: string, signal: AbortSignal): Promise<number> {
   signal.throwIfAborted();
@@ -295,7 +295,7 @@ async function openNamedPipe(path: string, signal: AbortSignal): Promise<number>
     try {
       await closeFile(await openFile(path, constants.O_WRONLY | constants.O_NONBLOCK));
     } catch {
-      // There is no reader, because the `open` has not blocked yet or has already ended.
+      // There is no reader. Either the `open` has not blocked yet, or it has already ended.
       if (isWaiting) setTimeout(wake, pauseMs);
     }
   };

@@ -4,16 +4,16 @@ import type { Verdict, WatchSummary } from './poll.ts';
 export interface WatchLabels {
   readonly one: string;
   readonly several: string;
-  /** Word for a bad end: `failed`, `denied`. */
+  /** Word for a bad end, such as `failed` or `denied`. */
   readonly badly: string;
-  /** Forms of the word for a bad end, to use after `it` and after `they`, if they differ from `badly`. */
+  /** Forms of that word to use after `it` and after `they`. Undefined if both are the same as `badly`. */
   readonly verbs?: readonly [one: string, several: string];
 }
 
 export interface WatchProgress {
   readonly total: number;
   readonly ended: number;
-  /** How many of the ended items failed. */
+  /** How many of the items that have ended have failed. */
   readonly failed: number;
 }
 
@@ -24,8 +24,8 @@ export const progressOf = ({ reached, failed, waiting }: Pick<WatchSummary, Verd
 });
 
 /**
- * Describes how many items had ended and how many are still running: `4 of 6 rows had ended, ✖ 2 of them failed, the
- * others go on`, or `the order goes on` for a single order. Pure.
+ * Describes how many items have ended and how many are still running:
+ * `4 of 6 rows had ended, ✖ 2 of them failed, the others go on`. For a single order: `the order goes on`. Pure.
  */
 export function progressText({ total, ended, failed }: WatchProgress, labels: WatchLabels): string {
   const { one, several, badly, verbs = [badly, badly] } = labels;
@@ -43,8 +43,9 @@ export function progressText({ total, ended, failed }: WatchProgress, labels: Wa
 }
 
 /**
- * Status line below a live table: `watching 8 orders: 5 of 8 ended, ✖ 1 failed, 12 s`. On a narrow terminal, the line
- * drops the leading words, then the time, but never the failures. @param room is the width in columns.
+ * Status line below a live table: `watching 8 orders: 5 of 8 ended, ✖ 1 failed, 12 s`. If the terminal is narrow, the
+ * leading words are dropped first, and then the time. The failures are never dropped.
+ * @param room is the width in columns.
  */
 export function watchingText(
   { total, ended, failed }: WatchProgress,

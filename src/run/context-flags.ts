@@ -6,7 +6,7 @@ import { shellWord } from '../platform/shell.ts';
 import type { Context } from './context.ts';
 import type { OrderContext } from './order-context.ts';
 
-/** Flags that make another command use the same service, as command line words. */
+/** Flags that make another command use the same service as this run, as words of a command line. */
 export const whereWords = ({ settings: { profile, baseUrl } }: Pick<OrderContext, 'settings'>): string[] => [
   ...(profile.from === 'flag' ? ['--profile', profile.value] : []),
   ...(baseUrl.from === 'flag' ? ['--base-url', baseUrl.value] : []),
@@ -18,16 +18,19 @@ export const whereFlags = (context: Pick<OrderContext, 'settings'>): string =>
     .map((word) => ` ${shellWord(word)}`)
     .join('');
 
-/** The flags of `whereFlags`, plus a given `--timeout`, for a command that continues waiting. */
+/**
+ * The flags of `whereFlags` and, if this run has a `--timeout`, that flag too. For a suggested command that continues
+ * to wait.
+ */
 export function waitFlags(context: Pick<Context, 'settings' | 'waitMs'>): string {
   const ms = context.waitMs();
   return `${ms === undefined ? '' : ` --timeout ${durationFlag(ms)}`}${whereFlags(context)}`;
 }
 
 /**
- * Flags that make a command use the service of a record. Names the record's profile if that profile uses the service.
- * Undefined if no profile, flag or environment variable of this run names the service. Such a service is never shown,
- * because a record may come from elsewhere.
+ * Flags that make a command use the service that a record belongs to. Names the record's profile if that profile uses
+ * the service. Undefined if no profile, flag or environment variable of this run names the service. Such a service is
+ * never shown, because the record may come from elsewhere.
  */
 export async function flagsTo(
   context: OrderContext,
@@ -37,7 +40,7 @@ export async function flagsTo(
   const { baseUrl: own, legacyBaseUrl: legacy } = context.settings;
   const { ERRAND_BASE_URL: named = '', ERRAND_LEGACY_BASE_URL: namedLegacy = '' } = context.environment;
   const profiles = await context.profilesAt(baseUrl);
-  // A flag may override the environment, so check both.
+  // A flag may override the environment, so check both of them.
   const services = [own.value, legacy.value, embeddedUrl, ...[named, namedLegacy].map(trimSlashes)];
   const isKnown = profiles.length > 0 || services.includes(baseUrl);
   if (!isKnown) return undefined;
@@ -49,7 +52,7 @@ export async function flagsTo(
 export const unnamedService = 'a service that no profile, flag or variable of this run names';
 
 /**
- * Ids as a suggested command shows them. In an interactive session these are the short prefixes from tables; scripts
+ * Formats ids for a suggested command. In an interactive session these are the short prefixes that tables show. Scripts
  * and records get full ids.
  */
 export function typedIds(

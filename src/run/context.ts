@@ -27,11 +27,11 @@ export interface Context extends OrderContext {
   readonly signal: AbortSignal;
   readonly settings: Settings;
   /**
-   * Set if other users may replace errand's folders. Unset for a command that diagnoses settings, because its diagnosis
-   * has this problem.
+   * Set if other users may replace errand's folders. Not set for a command that diagnoses settings, because its
+   * `diagnosis` reports this problem.
    */
   readonly looseFolders: LooseFolders | undefined;
-  /** Problems with the settings, for commands that report them. */
+  /** Problems with the settings. Only set for commands that report them. */
   readonly diagnosis: Diagnosis | undefined;
   readonly output: OutputOptions;
   /**
@@ -39,29 +39,32 @@ export interface Context extends OrderContext {
    * authentication if the command gives no key.
    */
   apiKey(): Promise<Setting<string> | undefined>;
-  /** Gives the local profile its key and example address, if they are missing. */
+  /** Gives the local profile a key and the example address if it has none. */
   ready(): Promise<void>;
   /** A client that ignores interruptions, for cleanup. */
   lastingClient(): Promise<Client>;
-  /** Rate limit shared with other processes. Requests of this run follow it once it is set. */
+  /** Rate limit shared with other processes. Once the limit is set, requests of this run observe it. */
   readonly pace: RateLimiterSlot;
-  /** Whether the service has carried out a write in this run. */
+  /** Whether the service has carried out a write for this run. */
   hasWritten(): boolean;
   webhooks(): Promise<WebhookStore>;
   /** Uploads known on this machine. */
   uploads(): Promise<Uploads>;
   /** The last list printed on this terminal; undefined without a terminal. */
   lastList(): Promise<LastList | undefined>;
-  /** Facts from the last list about values that were given as row numbers, keyed by the resolved value. */
+  /**
+   * Facts about values that the user gave as row numbers. They come from the last list, and are keyed by the resolved
+   * value.
+   */
   readonly rowFacts: ReadonlyMap<string, Readonly<Record<string, string>>>;
   store(): Promise<SettingsStore>;
-  /** Loads the prompts; a lazy import. */
+  /** Loads the prompts, which are imported on demand. */
   prompt(): Promise<Prompt>;
   /** Starts a progress display on stderr; the caller must end it. */
   progress(options: ProgressOptions): Promise<Progress>;
-  /** Every command with its output description, in help order; loads all of them. */
+  /** Every command with the description of its output, in the order of the help. Loads all commands. */
   commands(): Promise<readonly PrintingCommand[]>;
-  /** How long to wait, ms; undefined without `--timeout`. */
+  /** How long to wait, in ms; undefined without `--timeout`. */
   waitMs(): number | undefined;
   /** Prints lines for people on stderr, like `note`. @returns whether stderr accepted them. */
   log(lines: readonly string[]): Promise<boolean>;
@@ -70,8 +73,8 @@ export interface Context extends OrderContext {
   /** Non-blank lines of stdin. */
   readLines(): Promise<InputLine[]>;
   /**
-   * Creates a nested run that re-reads settings, key and policy, for a long-lived program that acts repeatedly. The
-   * caller must close it.
+   * Creates a nested run, which reads settings, key and policy again. Meant for a long-lived program that acts
+   * repeatedly. The caller must close it.
    */
   withOverrides(run: WithinRun): Promise<Context>;
   close(): Promise<void>;
@@ -86,7 +89,7 @@ interface WithinRun extends Pick<Context, 'io' | 'signal'> {
 }
 
 export interface TextOptions {
-  /** Returns why a text is rejected; undefined if accepted. */
+  /** Returns why a text is rejected. Undefined if the text is accepted. */
   readonly check?: (text: string) => string | undefined | Promise<string | undefined>;
   readonly default?: string;
   readonly optional?: boolean;
@@ -116,35 +119,36 @@ interface Prompt {
     rows: readonly R[],
     columns: readonly Column[],
   ): Promise<R[]>;
-  /** Asks yes or no; the default is no. */
+  /** Asks a question that is answered with yes or no. The default is no. */
   confirm(context: Context, message: string): Promise<boolean>;
-  /** Asks whether to go on with what was shown, or to change it first; the default is no. */
+  /** Asks whether to continue with what was shown, or to change it first. The default is no. */
   askReview(context: Context, message: string): Promise<'yes' | 'no' | 'edit'>;
-  /** Lines that were typed or pasted beyond what the last prompt has read. */
+  /** Lines that were typed or pasted, but that the last prompt did not read. */
   takeTyped(context: Context): Promise<string[]>;
-  /** Asks for a secret, without echo, and repeats until a value is accepted. */
+  /** Asks for a secret without echoing it. Repeats the question until a value is accepted. */
   askSecret(context: Context, message: string, options?: Omit<TextOptions, 'default'>): Promise<string>;
 }
 
 export interface ProgressOptions {
   /** What is being done, such as `uploading`. */
   readonly label: string;
-  /** Total amount of work. If it is unknown, there is no bar and no ETA. */
+  /** Total amount of work. If the total is unknown, no bar and no remaining time are shown. */
   readonly total?: number;
-  /** Amount already done at the start; excluded from rate and ETA. */
+  /** Amount that was already done at the start. It does not count towards the rate and the remaining time. */
   readonly from?: number;
   /** Unit, in the plural: `rows`. */
   readonly unit?: string;
-  /** Monotonic time, ms; used for rate and ETA. */
+  /** Monotonic time in ms. It determines the rate and the remaining time. */
   readonly now: () => number;
 }
 
 export interface Progress {
   /**
-   * @param done is the amount done so far. @param note is a short status text. @param isWaiting tells whether the work
-   * is stalled, which makes rate and ETA meaningless.
+   * @param done is the amount done so far.
+   * @param note is a short status text.
+   * @param isWaiting tells whether the work is stalled. If so, the rate and the remaining time are meaningless.
    */
   update(done: number, note?: string, isWaiting?: boolean): void;
-  /** Removes the bar. Always call it. */
+  /** Removes the bar. Must always be called, even after a failure. */
   end(): void;
 }

@@ -2,10 +2,10 @@ import type { OrderContext } from './order-context.ts';
 
 const minuteMs = 60_000;
 
-/** Default time after an order in which a similar single order counts as its duplicate, ms. */
+/** Default time, in ms, during which a similar single order counts as a duplicate of an earlier order. */
 export const defaultWindowMs = { live: 12 * 60 * minuteMs, test: 10 * minuteMs } as const;
 
-/** Time after an order in which a similar single order counts as its duplicate, ms. 0 disables the check. */
+/** Time, in ms, during which a similar single order counts as a duplicate of an earlier order. 0 disables the check. */
 export const duplicateWindowMs = ({
   settings,
   isRehearsal,

@@ -21,7 +21,9 @@ type OptionFor<P extends Parameter> = P extends { type: 'boolean' }
               ? { readonly kind: 'choice'; readonly description: string; readonly values: V }
               : { readonly kind: 'text'; readonly description: string };
 
-/** Builds the option for a query parameter. Its kind, bounds, values and description come from the contract. */
+/**
+ * Builds the option for a query parameter. The option's kind, bounds, values and description come from the contract.
+ */
 export function optionFor<const P extends Parameter>(
   parameter: P,
   more: Completable & { readonly group?: string } = {},
@@ -43,16 +45,16 @@ type OptionName<K, R> = K extends keyof R ? R[K] & string : CamelCase<K & string
 
 type OptionsFor<Q extends Specs, R> = { readonly [K in keyof Q as OptionName<K, R>]: OptionFor<Q[K]> };
 
-/** How an operation's query parameters appear as options; keys are wire names. */
+/** Describes how an operation's query parameters appear as options. The keys are wire names. */
 export interface Presentation<Q extends Specs = Specs> {
   readonly group?: string;
-  /** Options named differently from their parameter. */
+  /** Names of options that are not named like their parameter. */
   readonly rename?: { readonly [K in keyof Q]?: string };
   readonly completes?: { readonly [K in keyof Q]?: Completable['completes'] };
-  /** Parameters that are the start or end of a span of time; they are described and parsed as such. */
+  /** Parameters that are the start or end of a span of time. Their options are described and parsed accordingly. */
   readonly edges?: { readonly [K in keyof Q]?: keyof typeof spanOptions };
   readonly hiddenFlags?: { readonly [K in keyof Q]?: readonly string[] };
-  /** Displayed words for the values of a parameter, each with the query that it stands for. */
+  /** Words that may be typed instead of a parameter's values, each with the query that it stands for. */
   readonly words?: { readonly [K in keyof Q]?: ScreenWords<Q> };
 }
 
@@ -65,13 +67,15 @@ type InputFor<O> = O extends Options ? Input<readonly [], O> : never;
 interface QueryOptions<Q extends Specs, R> {
   readonly options: OptionsFor<Q, R>;
   /**
-   * Converts option values to a query, omitting options that were not given. @throws UsageError if only one option of a
-   * pair is given.
+   * Converts option values to a query. Omits options that were not given.
+   * @throws UsageError if only one option of a pair is given.
    */
   toQuery(input: InputFor<OptionsFor<Q, R>>): QueryValues<Q>;
 }
 
-/** Builds options from an operation's query parameters, and the function that converts their values back to a query. */
+/**
+ * Builds the options for an operation's query parameters, and the function that converts option values back to a query.
+ */
 export function optionsFrom<
   const O extends Operation,
   const R extends { readonly [K in keyof QueryOfRow<O>]?: string } = Record<never, never>,
@@ -110,7 +114,10 @@ export function optionsFrom<
   } as unknown as QueryOptions<QueryOfRow<O>, R>;
 }
 
-/** @throws UsageError if the word stands for a parameter that is given as well. */
+/**
+ * Replaces a word by the query that it stands for.
+ * @throws UsageError if a parameter of that query is given as well.
+ */
 function replaceWord(
   query: Record<string, unknown>,
   {

@@ -39,9 +39,9 @@ export function checkUuid(what: string, id: string, where?: string): string {
 }
 
 /**
- * Runs `act` for each id. An undefined result yields no row. With one id, an error of `act` is the command's error.
- * With several ids, all are tried, errors are reported on stderr, and the first error determines the exit code. All
- * request previews are shown.
+ * Runs `act` for each id. If `act` returns undefined, the id has no row. For a single id, an error of `act` is the
+ * command's error. For several ids, all are tried, their errors are reported on stderr, and the first error determines
+ * the exit code. If `act` shows request previews, all of them are shown.
  */
 export function eachId<T>(
   context: Context,

@@ -18,8 +18,8 @@ export interface Found {
 }
 
 /**
- * The last list printed on this terminal. If there is none for this profile and service, returns the reason, worded as
- * the end of a sentence.
+ * Returns the last list printed on this terminal. If there is no list for this profile and service, returns the reason,
+ * worded as the end of a sentence.
  */
 export async function listNow(context: Context): Promise<SavedList | string> {
   const last = await context.lastList();
@@ -32,10 +32,10 @@ export async function listNow(context: Context): Promise<SavedList | string> {
   return `the last list of this terminal is of ${where}`;
 }
 
-/** Matches `@2`. For products, parts of an order line may follow: `@2,quantity=3`. */
+/** Matches a row number such as `@2`. For products, parts of an order line may follow, as in `@2,quantity=3`. */
 const rowNumber = /^@(\d{1,9})(,[a-z-]+=.*)?$/s;
 
-/** Finds a product of the last list by its listing id; undefined if none. */
+/** Finds a product of the last list by its listing id. Returns undefined if there is none. */
 export async function listingNamed(context: Context, text: string): Promise<Found | undefined> {
   const list = await listNow(context);
   if (typeof list === 'string' || list.kind !== 'products') return undefined;
@@ -43,7 +43,10 @@ export async function listingNamed(context: Context, text: string): Promise<Foun
   return at < 0 ? undefined : rowNamed(context, `@${at + 1}`, ['products']);
 }
 
-/** Resolves a row number of the last list. @throws UsageError if the number refers to no record of these kinds. */
+/**
+ * Resolves a row number of the last list.
+ * @throws UsageError if the row with that number is not a record of one of these kinds.
+ */
 export async function rowNamed(context: Context, text: string, names: readonly RecordKind[]): Promise<Found> {
   const [, digits = '', parts = ''] = rowNumber.exec(text) ?? [];
   const number = Number(digits);
@@ -80,8 +83,8 @@ function beyond(number: number, { rows }: SavedList): string {
 }
 
 /**
- * Value that replaces a row number on the command line: the URL of a product, or the id if there is no URL. It is
- * validated because it comes from the service.
+ * Value that replaces a row number on the command line: a product's URL, or an id for any other record. The value is
+ * validated, because it comes from the service.
  */
 function typedFor(kind: RecordKind, { id, facts }: LastListRow): string | undefined {
   if (kind !== 'products') return idPattern.test(id) ? id : undefined;
@@ -90,7 +93,7 @@ function typedFor(kind: RecordKind, { id, facts }: LastListRow): string | undefi
   return /^[^\s@,-][^\s,]{0,299}$/.test(id) ? id : undefined;
 }
 
-/** Whether a product URL contains nothing that could be read as an option of `--product`. */
+/** Whether a product URL is free of anything that could be read as an option of `--product`. */
 function isPlainUrl(url: string): boolean {
   if (/[\s\p{C}]/u.test(url) || /[,，;|]/.test(url) || !isUrl(url)) return false;
   return ['http:', 'https:'].includes(new URL(url).protocol);

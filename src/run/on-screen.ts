@@ -1,6 +1,6 @@
 import type { OutputOptions } from '../format/result.ts';
 import type { Io } from '../platform/streams.ts';
 
-/** Whether output is a table that a person sees on a terminal. */
+/** Whether the output is a table that is shown on a terminal. */
 export const isOnScreen = ({ io, output }: { readonly io: Io; readonly output: OutputOptions }): boolean =>
   io.stdout.isTerminal && output.format === 'table' && !output.fields && output.query === undefined;

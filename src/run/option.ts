@@ -1,6 +1,6 @@
 import type { RecordKind } from '../format/result.ts';
 
-/** Record kinds whose ids can be listed from local data. */
+/** Kinds of records whose ids can be listed from local data. */
 export type RecordSource = 'orders' | 'accounts' | 'batches' | 'returns' | 'approvals' | 'intents';
 
 /** Values available from local data. */
@@ -17,21 +17,21 @@ export type SourceName =
   | 'returnable'
   | 'uploads';
 
-/** Values that shell completion offers; none for free text. */
+/** Values that shell completion offers. A free text has none. */
 export interface Completable {
   /**
-   * Record kinds whose ids this value may hold. On a terminal, id prefixes and row numbers are accepted too, and
-   * completion offers locally known ids.
+   * Kinds of records whose ids this value may hold. On a terminal, the value may also be an id prefix or a row number,
+   * and completion offers the ids that are known locally.
    */
   readonly names?: RecordKind | readonly RecordKind[];
   /**
-   * Source of locally known values. `files` are offered only if nothing else matches; `commands` are the words of any
-   * command.
+   * Source of the values that are known locally. With `files`, files are offered only if nothing else matches. With
+   * `commands`, the words of all commands are offered.
    */
   readonly completes?: SourceName | 'files' | 'commands' | readonly (SourceName | 'files')[];
   /** Fixed values, each with its description. */
   readonly offers?: readonly string[] | Readonly<Record<string, { readonly description: string }>>;
-  /** Fixed values by the argument before this one. */
+  /** Fixed values, keyed by the preceding argument. */
   readonly offersBy?: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -49,21 +49,21 @@ export interface OptionBase extends Completable {
   readonly group?: string;
   /** Shown in the help as `--flag <placeholder>`. */
   readonly placeholder?: string;
-  /** The flag, if not the key in kebab-case. */
+  /** The flag. Only needed if it is not the key in kebab-case. */
   readonly flag?: string;
   /** Other flags for the same option, hidden from the help. */
   readonly hiddenFlags?: readonly string[];
 }
 
-/** A typed option; its flag is its key in kebab-case. `parse-option.ts` parses and validates each kind. */
+/** A typed option. Its flag is its key in kebab-case. `parse-option.ts` parses and validates each kind of option. */
 export type Option =
   | (OptionBase & {
       readonly kind: 'text';
       readonly minLength?: number;
       readonly maxLength?: number;
-      /** Known values; others are accepted too, unless the option is closed. */
+      /** Known values. Other values are accepted too, unless the option is closed. */
       readonly suggests?: readonly string[];
-      /** If set, only the known values and these are accepted. */
+      /** If set, only the known values and these values are accepted. */
       readonly isClosedBut?: readonly string[];
     })
   | (OptionBase & { readonly kind: 'integer'; readonly min?: number; readonly max?: number })
@@ -80,15 +80,18 @@ export type Option =
   /** `key=value`, repeated. */
   | (OptionBase & { readonly kind: 'pairs' })
   /**
-   * An amount of money with a currency sign or decimals; the matching `-cents` flag takes an integer. The value is in
-   * cents.
+   * An amount of money, written with a currency sign or decimals. The matching `-cents` flag takes an integer. The
+   * value is in cents.
    */
   | (OptionBase & { readonly kind: 'money'; readonly isCeiling?: true })
-  /** A date or time; `unixSeconds` allows unix seconds too. The value is ISO 8601. */
+  /** A date or time. With `unixSeconds`, unix seconds are accepted too. The value is ISO 8601. */
   | (OptionBase & {
       readonly kind: 'date';
       readonly unixSeconds?: true;
-      /** Which end of a span it is. A month is accepted too, and the end includes the day or month that it names. */
+      /**
+       * Set if the option is the start or the end of a span of time. The option then also accepts a month. An end
+       * includes the whole day or month that it names.
+       */
       readonly edge?: 'first' | 'end' | undefined;
     })
   /** `30s`, `5m`; value in ms. */
@@ -122,7 +125,7 @@ type ArgumentValue<A extends Argument> = A extends { variadic: true }
     ? string
     : string | undefined;
 
-/** Input of `run`: each argument and option by name, typed. */
+/** Input of `run`. It has each argument and each option under its name, with its type. */
 export type Input<A extends Arguments, O extends Options> = {
   readonly [E in A[number] as E['name']]: ArgumentValue<E>;
 } & { readonly [K in keyof O]?: OptionValue<O[K]> };

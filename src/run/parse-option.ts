@@ -77,7 +77,7 @@ function fromUnixSeconds(text: string): string {
   return isCount ? new Date(Number(text) * 1000).toISOString() : text;
 }
 
-/** Whether an integer exceeds the safe range, in which case the error also names that range. */
+/** Whether an integer exceeds the safe range. If so, the error also states that range. */
 const isHuge = (text: string): boolean => /^[+-]?\d+$/.test(text) && !Number.isSafeInteger(Number(text));
 
 function describeBounds({ min, max }: { min?: number; max?: number }): string {
@@ -102,14 +102,17 @@ function checkText(flag: string, bounds: { minLength?: number; maxLength?: numbe
 const parseChoice = (flag: string, text: string, values: readonly string[]): string =>
   parseKnown(flag, text, values);
 
-/** Normalizes case and the separators between words, because a table shows `in progress` for `in_progress`. */
+/** Ignores case and how words are separated, because a table shows `in progress` for the value `in_progress`. */
 export const foldedWord = (text: string): string =>
   text
     .trim()
     .toLowerCase()
     .replaceAll(/[\s_-]+/g, '_');
 
-/** Strips a state's symbol, reason and count: `✖ failed: price` is `failed`, `1 of 2 delivered` is `delivered`. */
+/**
+ * Strips the symbol, the reason and the count from a state: `✖ failed: price` becomes `failed`, and `1 of 2 delivered`
+ * becomes `delivered`.
+ */
 const firstWords = (text: string): string =>
   text
     .replace(/^[✔✖●○] /u, '')
@@ -163,7 +166,10 @@ export function parseMoney(text: string, flag: string): number {
   return amount.cents;
 }
 
-/** Like `parseMoney`, but for a ceiling: also rejects zero, because a zero ceiling buys nothing. @throws UsageError. */
+/**
+ * Like `parseMoney`, but for a ceiling. Also rejects zero, because nothing can be bought under a ceiling of zero.
+ * @throws UsageError.
+ */
 export function parseCeiling(text: string, flag: string): number {
   const cents = parseMoney(text, flag);
   if (cents > 0) return cents;

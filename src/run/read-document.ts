@@ -4,7 +4,7 @@ import { readPipe } from '../platform/streams.ts';
 import type { Context } from './context.ts';
 import type { OrderContext } from './order-context.ts';
 
-/** Maximum size of a file or stdin that holds one record, in bytes. */
+/** Maximum size, in bytes, of a file or stdin that holds one record. */
 const largest = 5 * 1024 * 1024;
 
 export interface Document {
@@ -65,13 +65,14 @@ function checkJson(name: string, text: string): void {
 
 interface Bound {
   readonly bytes: number;
-  /** Describes what the file may hold, for the error if the file is too large. */
+  /** Describes what the file may hold. This is part of the error for a file that is too large. */
   readonly holds: string;
 }
 
 /**
- * Reads a whole file, or stdin for `-`. @throws UsageError naming the flag and the file if the file cannot be read, or
- * only the file if it exceeds the limit.
+ * Reads a whole file, or stdin for `-`.
+ * @throws UsageError if the file cannot be read or exceeds the limit. If it cannot be read, the error names the flag
+ * and the file; if it exceeds the limit, only the file.
  */
 export async function readBytes(
   context: Pick<OrderContext, 'readInput' | 'signal'>,
@@ -114,7 +115,7 @@ async function readAllOf(chunks: AsyncIterable<Buffer>, path: string, bound: Bou
   return Buffer.concat(read);
 }
 
-/** Reads to the end or until the limit is exceeded, so that reading an endless device also stops. */
+/** Reads to the end, or until the limit is exceeded. Therefore an endless device cannot keep it reading forever. */
 function readAll(file: number, path: string, bound: Bound): Buffer {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -2,7 +2,7 @@ import { embeddedUrl } from '../config/stored.ts';
 import { journalExists } from '../journal/journal-tables.ts';
 import type { OrderContext } from './order-context.ts';
 
-/** Thrown instead of sending a request, for `--dry-run` and `--curl`. Carries the request without secrets. */
+/** Thrown instead of sending a request with `--dry-run` and `--curl`. Carries the request without its secrets. */
 export class RequestPreview extends Error {
   override readonly name = 'RequestPreview';
   readonly text: string;
@@ -25,7 +25,7 @@ export const looksUp = ({
 }: Pick<OrderContext, 'previewsReads' | 'settings'>): boolean =>
   !previewsReads && (settings.baseUrl.value !== embeddedUrl || journalExists(settings));
 
-/** Runs `send`. If it ends in a preview, the preview gets the exit code with which sending would end. */
+/** Runs `send`. If `send` ends in a preview, the preview gets the exit code with which the real request would end. */
 export async function previewedWith<T>(exitCode: number | undefined, send: () => Promise<T>): Promise<T> {
   try {
     return await send();

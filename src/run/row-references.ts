@@ -41,5 +41,5 @@ export const oneOf = (names: readonly RecordKind[]): string =>
 /** The command that lists what a value may refer to. */
 export const listOf = ([first = 'orders']: readonly RecordKind[]): string => kinds[first].list;
 
-/** Whether a text is a row number such as `@2`, or a malformed one. */
+/** Whether a text is a row number such as `@2`, or looks like one but is malformed. */
 export const isRowNumber = (text: string): boolean => text.startsWith('@');

@@ -14,13 +14,13 @@ export const spanOptions = {
   },
 } as const;
 
-/** A span of time, as ISO 8601; `until` is the first moment after it. */
+/** A span of time. Both ends are ISO 8601. `until` is the first moment after the span. */
 export interface Span {
   readonly since?: string | undefined;
   readonly until?: string | undefined;
 }
 
-/** Whether a time is in the span. A missing time is only in a span without bounds. */
+/** Whether a time is within the span. If there is no time, only a span without bounds contains it. */
 export function isWithin(time: unknown, { since, until }: Span): boolean {
   if (since === undefined && until === undefined) return true;
   const at = Date.parse(String(time));
@@ -30,7 +30,10 @@ export function isWithin(time: unknown, { since, until }: Span): boolean {
   );
 }
 
-/** The rows within a span, given all rows, newest first. Stops reading once the rows are older than the span. */
+/**
+ * Yields the rows within a span. The given rows must be sorted newest first. Stops reading once the rows are older than
+ * the span.
+ */
 export async function* newestWithin<R>(rows: AsyncIterable<R>, path: string, span: Span): AsyncGenerator<R> {
   const timeOf = accessor(path);
   for await (const row of rows) {

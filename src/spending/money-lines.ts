@@ -6,15 +6,15 @@ export interface MoneyLine {
   readonly what: 'hold' | 'charge' | 'fee' | 'refund' | 'credit';
   /** Signed amount. */
   readonly cents: number;
-  /** ISO 4217 code in capitals, or the service's own text if it is not such a code. */
+  /** ISO 4217 code in capitals. If the service sends any other text, that text. */
   readonly currency: string;
   /** Who pays the amount or receives the refund. */
   readonly payer: Payer;
-  /** `by_rule` means that the service does not report the amount, so it is inferred from the service's rules. */
+  /** `by_rule` means that the amount was inferred from the service's rules, because the service does not report it. */
   readonly basis: 'observed' | 'by_rule';
   /** A description for the user. */
   readonly note: string;
-  /** The return that the line belongs to. */
+  /** The return to which the line belongs. */
   readonly returnId?: string;
 }
 
@@ -28,7 +28,7 @@ export interface MoneySum {
   readonly refunded: number;
   /** Credits for returns, as a positive amount. */
   readonly credited: number;
-  /** Net cost, which is charge and fee minus refunds and credits. */
+  /** Net cost: charge plus fee, minus refunds and credits. */
   readonly net: number;
 }
 
@@ -59,8 +59,8 @@ export function sumsOf(lines: readonly MoneyLine[]): MoneySum[] {
 const nothing = { held: 0, charged: 0, fee: 0, refunded: 0, credited: 0, net: 0 };
 
 /**
- * For each kind of line, the field to which it is added, and with which sign. In these fields, money returned counts as
- * positive.
+ * For each kind of line, the field to which it is added, and the sign with which it is added. In these fields, returned
+ * money counts as positive.
  */
 const parts = {
   hold: { field: 'held', sign: 1 },
@@ -71,7 +71,7 @@ const parts = {
 } as const;
 
 /**
- * Adds up the sums of several orders per payer and currency. The wallet's sums come first. Pure.
+ * Adds up the sums of several orders per payer and currency. Sums paid by the wallet come first. Pure.
  * @throws UnavailableError if an amount is too large for a number.
  */
 export function addedSums(sums: Iterable<MoneySum>): MoneySum[] {

@@ -5,29 +5,29 @@ import { type MoneyDue, type MoneyLine, type MoneySum, type Payer, sumsOf } from
 import { centsIn, chargeOf, minorUnits } from './price-of-order.ts';
 
 /**
- * How much money an order holds, has cost and has returned. Amounts come from its record or are inferred from rules,
- * and are in the currency's minor unit. All commands that report an order's money use this.
+ * The money that an order holds, has cost and has returned. Amounts come from the order's record or are inferred from
+ * rules, and are in the currency's minor unit. Every command that reports an order's money uses this.
  */
 export interface OrderMoney {
   /** Who pays for the goods. */
   readonly payer: Payer;
-  /** Lines with signed amounts. Holds and payments are positive, and money returned is negative. */
+  /** Lines with signed amounts. Holds and payments are positive, and returned money is negative. */
   readonly lines: readonly MoneyLine[];
-  /** The lines summed per payer and currency. */
+  /** Sums of the lines, per payer and currency. */
   readonly sums: readonly MoneySum[];
-  /** Money that should have been returned but does not appear in the record. */
+  /** Money that the order's record should show as returned, but does not. */
   readonly due: readonly MoneyDue[];
   /** Whether the service is still processing the order. */
   readonly isOpen: boolean;
-  /** False if an amount is unknown, because a placed order has no price or because its fee or status is unknown. */
+  /** False if an amount is unknown. This is so if a placed order has no price, or if the fee or status is unknown. */
   readonly isComplete: boolean;
 }
 
 /** Information about an order that is not in its record. */
 export interface KnownOfOrder {
   /**
-   * Service fee of the order, cents. This is the fee that was reserved for the order. If none was reserved, it is the
-   * current fee according to the wallet.
+   * Service fee of the order, in cents. This is the fee that was reserved for the order. If none was reserved, it is
+   * the fee that the wallet reports now.
    */
   readonly feeCents: number | undefined;
   /** The amount paid by challenge before the order was sent. */
@@ -37,7 +37,8 @@ export interface KnownOfOrder {
 const usd = 'USD';
 
 /**
- * Calculates how much money an order holds, has cost and has returned. Pure. @param order is the record as received.
+ * Calculates the money that an order holds, has cost and has returned. Pure.
+ * @param order is the record as received.
  */
 export function moneyOf(order: unknown, { feeCents, paid }: KnownOfOrder): OrderMoney {
   const ledger = new Ledger();
@@ -72,7 +73,10 @@ function payerOf(order: unknown, paid: KnownOfOrder['paid']): Payer {
   return namesAccount(order) ? 'retailer_account' : 'wallet';
 }
 
-/** `undone` means placed and then cancelled by the retailer. `nothing` means never placed. */
+/**
+ * `undone` means that the order was placed and then cancelled by the retailer. `nothing` means that it was never
+ * placed.
+ */
 type Stage = 'open' | 'placed' | 'undone' | 'nothing' | 'unknown';
 
 function stageOf(order: unknown): Stage {
@@ -96,7 +100,7 @@ class Ledger {
   /** Whether an amount that matters is unknown. */
   lacks = false;
 
-  /** Adds a line. Skips an amount of 0. An unknown amount sets `lacks`. */
+  /** Adds a line, unless the amount is 0. An unknown amount sets `lacks` instead. */
   add(line: Omit<MoneyLine, 'cents'>, cents: number | undefined): void {
     if (cents === undefined) this.lacks = true;
     else if (cents !== 0) this.lines.push({ ...line, cents });
@@ -140,9 +144,7 @@ function forFee({ stage, ledger, fee }: Facts): void {
     ledger.add({ ...line, what: 'fee', note: 'fee of the service; it had placed the order' }, fee);
 }
 
-/**
- * Payers other than the wallet. For each payer, the fields of its block in the record, and the wording of its lines.
- */
+/** Payers other than the wallet. For each payer, the fields of its block in the record and the wording of its lines. */
 const blocks = {
   card: {
     block: 'payment',
@@ -160,8 +162,9 @@ const blocks = {
 } as const;
 
 /**
- * Adds payments by card or connect. With a card, the customer is charged for goods plus fee. With connect, the customer
- * pays for goods plus margin. @param ofFee is the part of the charge that is the fee.
+ * Adds payments by card or connect. For a card, the customer is charged the goods plus the fee. For connect, the
+ * customer pays the goods plus the margin.
+ * @param ofFee is the fee's part of the charge.
  */
 function byOther({ order, stage, ledger }: Facts, payer: keyof typeof blocks, ofFee: number): void {
   const { block, words, ...names } = blocks[payer];
@@ -188,7 +191,7 @@ function byOther({ order, stage, ledger }: Facts, payer: keyof typeof blocks, of
     });
 }
 
-/** The ceiling and the fee are paid up front. When the order has ended, the unused part is returned to the payer. */
+/** The ceiling and the fee are paid up front. Once the order has ended, the unused part goes back to the payer. */
 function byChallenge({ order, stage, ledger, fee }: Facts, paid: KnownOfOrder['paid']): void {
   const ceiling = centsIn(order, 'max_price');
   const currency = (paid?.currency ?? usd).toUpperCase();
@@ -235,8 +238,8 @@ function byChallenge({ order, stage, ledger, fee }: Facts, paid: KnownOfOrder['p
 }
 
 /**
- * Adds money returned for returns. If the wallet paid, the service credits the wallet. Any other payer is refunded by
- * the retailer, but no record shows that refund.
+ * Adds money that was given back for returns. If the wallet paid, the service credits the wallet. Any other payer is
+ * refunded by the retailer, and no record shows that refund.
  */
 function ofReturns({ order, stage, ledger }: Facts, payer: Payer): void {
   const currency = chargeOf(order)?.currency ?? usd;
@@ -253,6 +256,6 @@ function ofReturns({ order, stage, ledger }: Facts, payer: Payer): void {
   }
 }
 
-/** Total credits for returns, cents. */
+/** Total credits for returns, in cents. */
 export const creditedIn = (order: unknown): number =>
   objectsIn(order, 'returns').reduce((sum, one) => sum + (centsIn(one, 'credited_amount') ?? 0), 0);

@@ -32,15 +32,15 @@ export const signingKey = {
   description: 'private key to sign with, or the .pub file of one that an agent holds',
 } as const;
 
-/** What the user provides for orders that the policy does not allow by itself. */
+/** What the user contributes to orders that the policy alone does not allow. */
 export interface Consent {
-  /** Reason for overriding the policy, if requested. */
+  /** Reason for overriding the policy, if the user wants to override it. */
   readonly overridePolicy?: string | undefined;
   /** Path of a file with an approval. */
   readonly approval?: string | undefined;
-  /** How long to wait for an approval, ms. By default the command does not wait. */
+  /** How long to wait for an approval, in ms. By default, the command does not wait. */
   readonly waitApproval?: number | undefined;
-  /** The plan that the orders belong to. It is approved as a whole. */
+  /** The plan to which the orders belong. A plan is approved as a whole. */
   readonly plan?: ApprovablePlan | undefined;
 }
 
@@ -54,7 +54,7 @@ export const consentOf = ({ overridePolicy, approval, waitApproval }: Consent): 
 /** Exit code 130 of commands that ask before they order. */
 export const declinedExit = 'a question was answered with no, and nothing was ordered; or Ctrl-C';
 
-/** Meaning of exit code 11 for these commands. */
+/** What exit code 11 means for these commands. */
 export const policyExit = 'the policy refuses it, or wants an approval; nothing was sent';
 
 /** Whether the user has typed the amount shown to them, with or without the currency sign. */

@@ -13,8 +13,9 @@ import { publishedPolicy } from './policy/published.ts';
 const spending: readonly string[] = ['order.create', 'agent.order.create', 'bulk.create', 'legacy.retry'];
 
 /**
- * Opens the gate that applies the policy to orders. Without a policy, returns undefined at once and makes no request.
- * @throws ErrandError if the policy cannot be used, or if something that it needs cannot be read.
+ * Opens the gate that applies the policy to orders. If there is no policy, returns undefined at once and makes no
+ * request.
+ * @throws ErrandError if the policy, or something that it needs, cannot be read or used.
  */
 export async function gateFor(
   context: OrderContext,
@@ -36,8 +37,8 @@ export async function gateFor(
 }
 
 /**
- * Whether the amount that a record in doubt may spend is reserved. Returns true if no policy applied when the record
- * was made.
+ * Whether the amount that a record in doubt may spend is reserved. If no policy applied when the record was made,
+ * returns true.
  * @throws ErrandError.
  */
 export async function isReserved(
@@ -78,8 +79,9 @@ export const hasPolicy = async (context: OrderContext): Promise<boolean> =>
   (await loadPolicy(context)) !== undefined;
 
 /**
- * Runs work that the gate may refuse. Runs the work again if new information is available or the user has overridden
- * the policy. @throws PolicyDenial.
+ * Runs work that the gate may refuse. After a refusal, runs the work again if new information has become available or
+ * the user has overridden the policy.
+ * @throws PolicyDenial.
  */
 export async function withPolicy<T>(gate: Gate | undefined, work: () => Promise<T>): Promise<T> {
   for (;;) {
@@ -102,10 +104,9 @@ export async function withPolicy<T>(gate: Gate | undefined, work: () => Promise<
 }
 
 /**
- * Reserves the amounts of all proposed orders before any order is sent. If one amount cannot be reserved, reserves
- * nothing.
- * @returns a function to call at the end. It releases the reservations of intents that were never recorded. @throws
- * PolicyDenial.
+ * Reserves the amounts of all proposed orders before any order is sent. If one amount cannot be reserved, none is.
+ * @returns a function that must be called at the end. It releases the reservations of intents that were never recorded.
+ * @throws PolicyDenial.
  */
 export async function reserveAhead(
   context: OrderContext,
@@ -123,19 +124,19 @@ export async function reserveAhead(
     try {
       await reservations.giveBackUnsent(keys, baseUrl, account);
     } catch (error) {
-      // Ignore the error. The next order that reaches a limit will notice that this process has ended and release the
-      // reservation.
+      // Ignore the error. The next order that reaches a limit will notice that this process has ended, and will release
+      // the reservation.
       if (!(error instanceof ErrandError)) throw error;
     }
   };
 }
 
-/** The parts of a consent that a preview uses. A preview prompts for nothing. */
+/** The parts of a consent that a preview uses. A preview never prompts. */
 type Previewed = Pick<Consent, 'approval' | 'plan'>;
 
 /**
- * The policy's verdict on proposed orders, without reserving anything; undefined if there is no policy. If the verdict
- * depends on earlier orders, first reads how those ended, as sending does.
+ * The policy's verdict on proposed orders, without a reservation. Undefined if there is no policy. If the verdict
+ * depends on earlier orders, first reads how these have ended, as sending would do.
  */
 async function previewPolicy(
   context: OrderContext,
@@ -147,8 +148,9 @@ async function previewPolicy(
 
 /**
  * Like `previewPolicy`, but fails if the policy refuses the orders or if they need an approval. Records a refusal, and
- * requests a missing approval. Reserves nothing. @param asks tells whether orders that need an approval fail. If false,
- * they pass. @throws PolicyDenial.
+ * requests a missing approval. Reserves nothing.
+ * @param asks tells whether to fail if the orders need an approval. If false, such orders pass.
+ * @throws PolicyDenial.
  */
 export async function allowedVerdict(
   context: OrderContext,
@@ -166,7 +168,7 @@ export async function allowedVerdict(
   });
 }
 
-/** The policy rule that refuses orders, or requires an approval for them. */
+/** The policy rule that refuses orders or requires an approval for them, and the outcome of that rule. */
 export interface PolicyObstacle {
   readonly outcome: 'needs_approval' | 'refused';
   readonly rule: string;
@@ -175,8 +177,8 @@ export interface PolicyObstacle {
 }
 
 /**
- * Finds the policy rule that refuses orders, or requires an approval for them; undefined if the policy allows the
- * orders, or cannot decide. Reserves nothing.
+ * Finds the policy rule that refuses orders, or that requires an approval for them. Undefined if the policy allows the
+ * orders, or if it cannot decide. Reserves nothing.
  */
 export async function policyObstacle(
   context: OrderContext,
@@ -201,7 +203,7 @@ async function obstacleIn(verdict: Verdict): Promise<PolicyObstacle | undefined>
   return { outcome, file, rule: first.rule, line: first.line };
 }
 
-/** Details for an error: the policy rule against the orders, and its outcome. */
+/** Details for an error: the policy rule that stands against the orders, and its outcome. */
 export const obstacleDetails = ({ outcome, rule }: PolicyObstacle) => ({
   policy_rule: rule,
   policy_outcome: outcome,
@@ -213,7 +215,9 @@ export const obstacleHint = ({ outcome, rule, file, line }: PolicyObstacle): str
     ? `The policy refuses another one whatever flag is given (${rule}: ${file}, line ${line}); its owner can change that.`
     : `The policy wants an approval for another one (${rule}: ${file}, line ${line}); ordering it asks for that.`;
 
-/** The verdict as shown to people before they confirm, or before anything is sent. Empty if there is no policy. */
+/**
+ * The verdict in the form that people see before they confirm, or before anything is sent. Empty if there is no policy.
+ */
 export async function policyLines(
   context: OrderContext,
   proposed: readonly ProposedOrder[],
@@ -229,8 +233,8 @@ async function linesOf(verdict: Verdict | undefined): Promise<string[]> {
 }
 
 /**
- * Prints the verdict for a preview. The preview continues even if the service cannot be reached.
- * @returns the exit code with which sending the orders would end; undefined if the policy allows them.
+ * Prints the verdict for a preview. If the service cannot be reached, the preview continues.
+ * @returns the exit code with which sending the orders would end. Undefined if the policy allows the orders.
  */
 export async function notePolicy(
   context: OrderContext,

@@ -18,7 +18,7 @@ export interface PricePart {
   readonly cents: number;
 }
 
-/** The parts of a price, which add up to its total; undefined if the service shows only the total. Pure. */
+/** The parts of a price, which add up to its total. Undefined if the service reports only the total. Pure. */
 export function partsOfPrice(order: unknown): readonly PricePart[] | undefined {
   const price = own(own(order, 'job_result'), 'price_components');
   const total = centsIn(price, 'total');
@@ -43,7 +43,7 @@ const cartOf = (price: unknown): PricePart[] =>
     cents: numberIn(item, 'line_total') ?? 0,
   }));
 
-/** An amount that is safe to calculate with; undefined for anything else. */
+/** An amount that is safe to calculate with. Undefined for any other value. */
 export const centsIn = (value: unknown, key: string): number | undefined => {
   const text = textIn(value, key);
   const found = text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : numberIn(value, key);

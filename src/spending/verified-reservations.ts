@@ -4,7 +4,10 @@ import { machineMac } from '../journal/mac.ts';
 import type { Reservation } from '../journal/reservation-row.ts';
 import type { OrderContext } from '../run/order-context.ts';
 
-/** The keys that verify a shared journal: the API key in use, and this machine's key for orders paid by challenge. */
+/**
+ * The keys with which a shared journal is verified: the API key in use and, for orders paid by challenge, this
+ * machine's key.
+ */
 export async function verifiersOf({
   sender,
   settings: { folders },
@@ -14,8 +17,8 @@ export async function verifiersOf({
 }
 
 /**
- * The verified reservations since a time.
- * @param since ms since the epoch.
+ * The verified reservations made since a time.
+ * @param since is in ms since the epoch.
  * @throws StorageError.
  */
 export async function verifiedReservations(

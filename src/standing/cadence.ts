@@ -15,7 +15,7 @@ export function dayOf(text: string): Day | undefined {
 /** A date as text: `2026-12-01`. */
 export const dateText = (day: Day): string => new Date(day * dayMs).toISOString().slice(0, 10);
 
-/** How often something recurs. Weeks are days. */
+/** How often something recurs. Weeks are converted to days. */
 export interface Cadence {
   readonly unit: 'day' | 'month';
   readonly every: number;
@@ -46,7 +46,7 @@ export interface Schedule {
   readonly dates: readonly Day[];
   /** Last date on which the schedule may occur. */
   readonly ends: Day | undefined;
-  /** Number of dates, from the first. */
+  /** Total number of dates, counted from the first date. */
   readonly count: number | undefined;
   /** Local time of day, minutes. */
   readonly atMinute: number;
@@ -72,13 +72,16 @@ export function occurrences({ recurs, dates, ends, count }: Schedule, from: Day,
   return found;
 }
 
-/** An index whose date is on or before `from`, or 0. */
+/** Index of an occurrence that is on or before `from`. If there is none, 0. */
 function indexBefore(starts: Day, { unit, every }: Cadence, from: Day): number {
   const days = unit === 'day' ? every : every * 31;
   return Math.max(0, Math.floor((from - starts) / days) - 1);
 }
 
-/** Date of the occurrence with an index. If the schedule starts on the 31st, a shorter month uses its last day. */
+/**
+ * Date of the occurrence with a given index. If the schedule starts on the 31st, the last day is used in a shorter
+ * month.
+ */
 function dateAt(starts: Day, { unit, every }: Cadence, index: number): Day {
   if (unit === 'day') return starts + index * every;
   const first = new Date(starts * dayMs);
@@ -92,8 +95,8 @@ export const stepDays = ({ recurs }: Schedule): number =>
   recurs === undefined ? 1 : recurs.cadence.unit === 'day' ? recurs.cadence.every : recurs.cadence.every * 31;
 
 /**
- * How close an order must be to a date to stand for it after the dates have moved, days. This is half of the cadence,
- * or 0 if the dates are listed.
+ * Maximum distance, in days, at which an order can replace the order for another date after the dates have moved. This
+ * is half of the cadence, or 0 if the dates are listed.
  */
 export const halfStep = ({ recurs }: Schedule): number =>
   recurs === undefined
@@ -110,21 +113,21 @@ export function nextDates(schedule: Schedule, from: Day, count: number): readonl
 }
 
 /**
- * When an order for a date is due, ms since the epoch. If the zone skips the local time, this is the first moment after
- * the gap; if the local time occurs twice, this is the first occurrence. Pure.
+ * When an order for a date is due, in ms since the epoch. If the time zone skips the local time, this is the first
+ * moment after the gap. If the local time occurs twice, this is the first occurrence. Pure.
  */
 export function dueAt({ atMinute, timeZone }: Schedule, day: Day): number {
   const wall = day * dayMs + atMinute * minuteMs;
   if (timeZone === 'UTC') return wall;
   const offset = offsetsIn(timeZone);
-  // No offset exceeds 14 hours, and clocks change at most once within these 28 hours.
+  // Search within these 28 hours. No offset from UTC exceeds 14 hours, and the clocks change at most once in this time.
   const [before, after] = [offset(wall - 15 * 60 * minuteMs), offset(wall + 13 * 60 * minuteMs)];
   const moments = [wall - before, wall - after].filter((moment) => moment + offset(moment) === wall);
   if (moments.length > 0) return Math.min(...moments);
   return changeBetween(offset, wall - after, wall - before);
 }
 
-/** Finds the first moment at which a zone's offset differs from the offset at `early`. */
+/** Finds the first moment at which the offset of a time zone differs from the offset at `early`. */
 function changeBetween(offset: (moment: number) => number, early: number, late: number): number {
   const first = offset(early);
   let [low, high] = [early, late];
@@ -142,7 +145,7 @@ export const dayAt = (timeZone: string, moment: number): Day =>
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Returns a function that computes a zone's offset from UTC at a moment, ms. */
+/** Returns a function that computes the offset, in ms, of a time zone from UTC at a given moment. */
 function offsetsIn(timeZone: string): (moment: number) => number {
   if (timeZone === 'UTC') return () => 0;
   let format = formats.get(timeZone);

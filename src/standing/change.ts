@@ -5,7 +5,10 @@ import { UsageError } from '../platform/errors.ts';
 import { type Day, dateText } from './cadence.ts';
 import type { StandingEntry } from './entries.ts';
 
-/** Sets fields of an entry; undefined removes a field. A field that does not change keeps its notation in the file. */
+/**
+ * Sets fields of an entry. A field with the value undefined is removed. A field that does not change keeps its notation
+ * in the file.
+ */
 export function setFields(
   document: Document,
   path: readonly string[],
@@ -37,8 +40,8 @@ export function addEntry(
 }
 
 /**
- * Records since when the dates of an entry count, and for which schedule.
- * @param since ms since the epoch.
+ * Records the time from which the dates of an entry count, and the schedule for which that time was set.
+ * @param since is that time, in ms since the epoch.
  */
 export function setSince(
   document: Document,

@@ -21,10 +21,10 @@ export async function isLimited(context: Context): Promise<boolean> {
 const isAmount: ReadonlySet<LimitKind> = new Set(['per_order', 'per_day', 'per_month']);
 
 /**
- * Obtains a person's consent that an entry spends real money on each of its dates. Asks nobody if the policy limits
- * spending, because the policy then decides about each order.
+ * Obtains a person's consent that an entry spends real money on each of its dates. If the policy limits spending,
+ * nobody is asked, because the policy then decides about each order.
  * @param when describes the schedule in words.
- * @returns the value of the entry's field `live`.
+ * @returns the value for the entry's field `live`.
  * @throws UsageError if nobody can answer and no policy limits spending; ErrandError interrupted if the answer is not
  * yes.
  */

@@ -8,40 +8,41 @@ import type { KnownSchedule, RunMemory } from './memory.ts';
 import { couldBeBought, countAfter } from './plan.ts';
 import { type ScheduleFields, scheduleFieldsOf } from './schedule-fields.ts';
 
-/** An entry with the instant from which its dates count. */
+/** An entry, and the time from which its dates count. */
 export interface CountedEntry {
-  /** The entry. Its `since` is the start of the dates that count, even if the file states another time. */
+  /** The entry. Its `since` is the time from which dates really count, even if the file states another time. */
   readonly entry: StandingEntry;
   /**
-   * When the entry's schedule was edited by hand, ms since the epoch; undefined if this machine knows of no edit by
-   * hand.
+   * When the entry's schedule was edited by hand, in ms since the epoch. Undefined if this machine has not noticed any
+   * such edit.
    */
   readonly editedAt: number | undefined;
   /**
-   * Dates that an edit by hand added after they were due. They would be bought now if the edit had been made in time.
+   * Dates that were already past due when an edit by hand added them. If the edit had been made in time, they would
+   * still be bought now.
    */
   readonly leftOut: readonly Day[];
-  /** The schedule as this machine has to remember it. */
+  /** What this machine has to remember about the schedule. */
   readonly known: KnownSchedule;
 }
 
-/** Times by the service's clock, ms since the epoch. */
+/** Times in ms since the epoch, by the service's clock. */
 interface Times {
   readonly now: number;
   /** When the file was changed last. */
   readonly changedAt: number;
 }
 
-/** Converts the time of a file's last change to the service's clock, which a sandbox may have advanced. */
+/** Converts the modification time of a file to the service's clock. In a sandbox, that clock may have been advanced. */
 export function timesOf({ clock }: Pick<Context, 'clock'>, { changedAt }: EntryFile, now: number): Times {
   return { now, changedAt: Math.min(now, changedAt + now - clock.now()) };
 }
 
 /**
  * Determines which dates of an entry count. If a command wrote the schedule, the `since` of the file applies. If the
- * schedule is different, or is one that this machine has seen replaced, somebody has edited it by hand. Such an edit
- * adds no date that was already due, unless the previous schedule had that date too. A file cannot revoke what this
- * machine remembers. Pure.
+ * schedule is not the one that the command wrote, or if this machine has already seen another schedule replace it,
+ * somebody has edited the file by hand. Such an edit adds no date that was already due, unless the previous schedule
+ * had that date too. A file cannot revoke what this machine remembers. Pure.
  * @param known is what this machine remembers of the entry.
  * @param isOwn tells whether a command of this machine has just written the file.
  */
@@ -92,7 +93,7 @@ export function countEntry(
   }
 }
 
-/** Maximum number of replaced stamps to remember. */
+/** Maximum number of stamps to remember after they were replaced. */
 const maxStamps = 50;
 
 const latest = (...moments: readonly (number | undefined)[]): number | undefined => {
@@ -104,7 +105,7 @@ const latest = (...moments: readonly (number | undefined)[]): number | undefined
 const isNamed = ({ terms }: KnownSchedule, { starts, dates }: ScheduleFields): boolean =>
   !isDeepStrictEqual([terms.starts, terms.dates], [starts, dates]);
 
-/** The entry with the schedule that this machine remembers; undefined if that schedule cannot be read. */
+/** The entry with the schedule that this machine remembers. Undefined if the remembered schedule cannot be parsed. */
 function entryBefore(entry: StandingEntry, { terms, since, left }: KnownSchedule): StandingEntry | undefined {
   try {
     const text = JSON.stringify({ version: 1, orders: { before: { id: entry.id, ...terms, order: {} } } });
@@ -122,7 +123,7 @@ interface Span {
   readonly now: number;
 }
 
-/** Dates that became due in a span of time and are neither skipped nor too late. */
+/** Dates that became due in a span of time, were not skipped, and are not too late to buy. */
 function dueBetween(
   { schedule, lateMs, skipped }: StandingEntry,
   { from = Number.NEGATIVE_INFINITY, to = 0, now }: Span,
@@ -141,8 +142,8 @@ interface Seen {
 }
 
 /**
- * Determines which dates of an entry count, and remembers the result on this machine.
- * @param by is who reads the entry.
+ * Determines which dates of an entry count, and makes this machine remember the result.
+ * @param by says who reads the entry.
  */
 export function countAndRemember(
   context: Context,
@@ -160,8 +161,8 @@ export function countAndRemember(
 }
 
 /**
- * The entry with the dates that count according to this machine's memory. Returns the entry unchanged if its schedule
- * is not remembered or was edited. Pure except for reading `memory`.
+ * The entry, reduced to the dates that count according to this machine's memory. If the entry's schedule is not in
+ * memory, or was edited, the entry is returned unchanged. Pure except for reading `memory`.
  */
 export function rememberedEntry(entry: StandingEntry, memory: Pick<RunMemory, 'schedule'>): StandingEntry {
   const known = memory.schedule(entry.id);
@@ -169,13 +170,16 @@ export function rememberedEntry(entry: StandingEntry, memory: Pick<RunMemory, 's
   return { ...entry, since: known.since, skipped: [...entry.skipped, ...known.left] };
 }
 
-/** Whether `since` was written for another schedule, which means that somebody has edited the schedule by hand. */
+/**
+ * Whether `since` was written for a schedule other than the current one. If so, somebody has edited the schedule by
+ * hand.
+ */
 export const isOfOtherSchedule = ({ sinceSchedule, scheduleVersion }: StandingEntry): boolean =>
   sinceSchedule !== undefined && sinceSchedule !== scheduleVersion;
 
 /**
- * Whether the schedule of an entry was edited, which means that it differs from the remembered schedule. If none is
- * remembered, it means that `since` was written for another schedule.
+ * Whether the schedule of an entry was edited. This is so if the schedule differs from the remembered one. If none is
+ * remembered, this is so if `since` was written for another schedule.
  */
 export function isEdited(entry: StandingEntry, memory: Pick<RunMemory, 'schedule'>): boolean {
   const known = memory.schedule(entry.id);
@@ -187,5 +191,5 @@ export function isEdited(entry: StandingEntry, memory: Pick<RunMemory, 'schedule
   );
 }
 
-/** What a file states about when the dates of an entry count, as one text to compare. */
+/** Combines what a file states about which dates of an entry count. The result is a text that can be compared. */
 const stampOf = ({ since, sinceSchedule }: StandingEntry): string => `${since ?? ''} ${sinceSchedule ?? ''}`;

@@ -13,30 +13,31 @@ import { type Day, dateText, dayOf, parseCadence, type Schedule } from './cadenc
 export interface StandingEntry {
   /** Name of the entry, for people; unique in its file. */
   readonly name: string;
-  /** Random id. The references of the entry's orders contain it, so it stays the same if the name changes. */
+  /** Random id. It is part of the references of the entry's orders, so it must stay the same if the name changes. */
   readonly id: string;
   readonly schedule: Schedule;
-  /** How long after its due time a date can still be bought, ms. */
+  /** How long, in ms, a date can still be bought after its due time. */
   readonly lateMs: number;
   /** Dates on which nothing is bought. */
   readonly skipped: readonly Day[];
   readonly isPaused: boolean;
   /**
-   * Who agreed that its orders spend real money: a person who typed yes, or the policy, as long as the policy limits
-   * spending.
+   * Who agreed that the orders of the entry spend real money. This is either a person who typed yes, or the policy, for
+   * as long as the policy limits spending.
    */
   readonly agreement: 'typed' | 'policy' | undefined;
   /**
-   * Start of the dates that count, ms since the epoch by the service's clock. No date that was due earlier is bought.
+   * Time from which dates count, in ms since the epoch by the service's clock. A date that was due earlier is never
+   * bought.
    */
   readonly since: number | undefined;
-  /** Short hash of the schedule that `since` was written for; undefined if the file does not say. */
+  /** Short hash of the schedule for which `since` was written. Undefined if the file does not contain the hash. */
   readonly sinceSchedule: string | undefined;
   /** Short hash of the id and the current schedule. */
   readonly scheduleVersion: string;
-  /** Versions of the entry before this one. */
+  /** Earlier versions of the entry. */
   readonly former: readonly string[];
-  /** What is bought, in the notation of an order file. */
+  /** The order, in the notation of an order file. */
   readonly order: JsonObject;
   /** Short hash of the order, the schedule and the allowed delay. */
   readonly version: string;
@@ -63,21 +64,21 @@ export const entryFields = [
   'order',
 ] as const;
 
-/** Values of fields that the file omits. */
+/** Default values of fields that the file omits. */
 export const entryDefaults = { at: '00:00', time_zone: 'UTC', late: '1d' } as const;
 
 export const idPattern = /^[0-9a-f]{12}$/;
 export const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const versionPattern = /^[0-9a-f]{12}$/;
 
-/** Maximum delay after which a date can still be bought, days. */
+/** Maximum delay, in days, after which a date can still be bought. */
 export const maxLateDays = 60;
 const minLateMs = 3600 * 1000;
 export const maxDates = 1000;
 
 /**
- * Parses the text of a file of standing orders.
- * @throws UsageError naming file, line, column and key for anything it does not understand. Nothing is ignored.
+ * Parses the text of a file of standing orders. Ignores nothing.
+ * @throws UsageError for anything that it does not understand, naming the file, line, column and key.
  */
 export function readEntries(file: string, text: string): readonly StandingEntry[] {
   if (text.trim() === '') return [];
@@ -146,7 +147,7 @@ function readEntry(tree: YamlTree, { text: name, location: at }: Key, location: 
     former: former
       ? tree.list(former).map((one) => readPattern(tree, one, versionPattern, 'a version in quotes'))
       : [],
-    // Never change how this hash is computed, because orders at the service carry it.
+    // Never change how this hash is computed, because orders at the service contain it.
     version: shortHash(terms),
     position: tree.positionOf(at),
   };
@@ -186,7 +187,7 @@ function readSchedule(tree: YamlTree, location: Location, fields: Fields): Sched
   };
 }
 
-/** Accepted dates, in days since 1970-01-01. A date outside this range is taken for a mistake. */
+/** Accepted dates, as days since 1970-01-01. A date outside this range is considered a mistake. */
 const [firstYear, yearAfter] = [Date.UTC(2000, 0) / 86_400_000, Date.UTC(2200, 0) / 86_400_000];
 
 function readDay(tree: YamlTree, location: Location): Day {
@@ -223,7 +224,8 @@ function readTime(tree: YamlTree, location: Location | undefined): number {
 
 function readZone(tree: YamlTree, location: Location): string {
   const zone = tree.text(location, 'a time zone, such as Europe/Berlin');
-  // Return the name as written. ICU releases normalize names differently, and the version of the entry hashes the name.
+  // Return the name as the user wrote it. Releases of ICU normalize names differently, but the name is part of the hash
+  // of the entry's version.
   if (zoneNamed(zone) !== undefined) return zone;
   throw tree.refused(location, `takes a time zone such as Europe/Berlin, not "${zone}"`);
 }
@@ -257,7 +259,7 @@ function readLate(tree: YamlTree, location: Location): number {
 function readMoment(tree: YamlTree, location: Location): number {
   const text = tree.text(location, 'a time, such as 2026-12-01T09:00:00Z');
   const moment = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text) ? Date.parse(text) : Number.NaN;
-  // Date.parse reads 31 February as a day of March.
+  // Date.parse accepts 31 February and returns a day in March.
   if (!Number.isNaN(moment) && dayOf(text.slice(0, 10)) !== undefined) return moment;
   throw tree.refused(location, `takes a time such as 2026-12-01T09:00:00Z, not "${text}"`);
 }

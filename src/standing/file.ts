@@ -12,7 +12,7 @@ import type { Context } from '../run/context.ts';
 import type { StandingEntry } from './entries.ts';
 import { defaultName } from './peek.ts';
 
-/** The option of every command that uses the file. */
+/** The option that names the file, for every command that uses the file. */
 export const fileOption = {
   standing: {
     kind: 'text',
@@ -27,14 +27,14 @@ export interface EntryFile {
   readonly path: string;
   readonly bytes: Buffer | undefined;
   /**
-   * When the file was last changed, ms since the epoch by this machine's clock. Ignores a change by the running
-   * command.
+   * When the file was last changed, in ms since the epoch by this machine's clock. A change by the running command does
+   * not count.
    */
   readonly changedAt: number;
 }
 
 /**
- * Reads the file, and verifies that only its owner can change it. Others may read it.
+ * Reads the file. Verifies that only its owner can change it, although others may read it.
  * @throws UsageError if others can change the file, if it cannot be read, or if the user named it and it does not
  * exist.
  */
@@ -48,7 +48,7 @@ const fileAt = (path: string, isNamed: boolean): EntryFile => ({
   changedAt: changeOf(path),
 });
 
-/** When a file was last changed or put in place. Checks `ctime` too, because a copy may keep an old `mtime`. */
+/** When a file was last changed or put in place. Also uses `ctime`, because a copied file may keep an old `mtime`. */
 function changeOf(path: string): number {
   const { mtimeMs = 0, ctimeMs = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
   return Math.max(mtimeMs, ctimeMs);
@@ -81,7 +81,10 @@ function guardedBytes(path: string, isNamed: boolean): Buffer | undefined {
   return bytes;
 }
 
-/** The entries of a file. @throws UsageError naming file, line and column. */
+/**
+ * Parses the entries of a file.
+ * @throws UsageError naming file, line and column.
+ */
 export async function entriesOf({
   path,
   bytes,
@@ -126,7 +129,7 @@ export interface ChangedFile extends EntryFile {
 /**
  * Changes a parsed document.
  * @param entries are the entries before the change.
- * @param parse reads the entries of the document in its current state.
+ * @param parse returns the entries of the document in its present state.
  */
 export type EntryChange = (
   document: Document,
@@ -188,7 +191,7 @@ async function draftOf(
   ]);
   const old = bytes === undefined ? '' : textOf(path, bytes);
   const document = parseDocument(old.trim() === '' ? newFile : old);
-  // Entries are looked up by their name as text, so convert names such as 2026 from numbers.
+  // Entries are looked up by their name as text. Therefore convert names such as 2026, which YAML reads as numbers.
   visit(document, {
     Scalar: (key, scalar) => {
       if (key === 'key') scalar.value = String(scalar.value);
@@ -206,7 +209,7 @@ async function draftOf(
   return { entries: parse(), text: textNow() };
 }
 
-/** Rewords an error so that it names the flag, not a line that was never written. */
+/** Rewords an error so that it names the flag. The line that the error names was never written to the file. */
 function inFlags(error: UsageError, fields: readonly string[]): UsageError {
   const message = error.message
     .replace(/^.*?, line \d+, column \d+: (?:orders\.)?/, '')

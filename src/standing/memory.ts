@@ -12,36 +12,36 @@ const maxVersions = 50;
 
 /** What this machine remembers of an entry besides its schedule. */
 export interface KnownEntry {
-  /** Versions that this machine has run with. */
+  /** Versions of the entry with which this machine has run. */
   readonly versions: readonly string[];
-  /** All dates up to this one are over, and those that were missed have been reported. */
+  /** All dates up to this date are over, and missed dates among them have been reported. */
   readonly closed: Day | undefined;
 }
 
-/** The schedule of an entry as this machine last saw it, and which of its dates count. */
+/** The schedule of an entry as this machine last saw it, and which dates of that schedule count. */
 export interface KnownSchedule {
-  /** What the file stated about when the dates count. */
+  /** What the file stated about which dates count. */
   readonly stamp: string;
   /** What it said before. */
   readonly stamps: readonly string[];
   readonly terms: ScheduleFields;
-  /** Start of the dates that count, ms since the epoch by the service's clock; undefined if all dates count. */
+  /** Time from which dates count, in ms since the epoch by the service's clock. Undefined if all dates count. */
   readonly since: number | undefined;
   /** Dates after `since` that do not count. */
   readonly left: readonly Day[];
-  /** When the schedule was edited by hand, ms since the epoch; undefined if it was not. */
+  /** When the schedule was edited by hand, in ms since the epoch. Undefined if it was not edited by hand. */
   readonly editedAt: number | undefined;
-  /** When this machine last saw the schedule, by the service's clock, ms since the epoch. */
+  /** When this machine last saw the schedule, in ms since the epoch by the service's clock. */
   readonly seenAt: number | undefined;
-  /** When the entry was found missing from its file, ms since the epoch; undefined if it is present. */
+  /** When the entry was found missing from its file, in ms since the epoch. Undefined if the entry is in its file. */
   readonly goneAt: number | undefined;
-  /** Whether a run has reported the dates that an edit by hand left out. */
+  /** Whether a run has already reported the dates that were left out after an edit by hand. */
   readonly isReported: boolean;
   /** Path of its file. */
   readonly file?: string | undefined;
 }
 
-/** Span in which no date of a file can be due, ms since the epoch by this machine's clock. */
+/** A span of time in which no date of the file can be due. Times are in ms since the epoch, by this machine's clock. */
 export interface Idle {
   /** SHA-256 of the file. */
   readonly sha256: string;
@@ -50,8 +50,9 @@ export interface Idle {
 }
 
 /**
- * What this machine remembers between runs. It saves requests, avoids repeated reports, and reveals that a schedule was
- * edited by hand. A missing, unreadable or invalid file counts as empty, which never causes a date to be bought twice.
+ * What this machine remembers between runs. The memory saves requests, avoids repeated reports, and reveals that a
+ * schedule was edited by hand. If the file is missing, unreadable or invalid, the memory is empty, which never causes a
+ * date to be bought twice.
  */
 export class RunMemory {
   readonly #folder: string;
@@ -90,7 +91,7 @@ export class RunMemory {
     };
   }
 
-  /** Remembers a version that this machine has run with. */
+  /** Remembers that this machine has run with a version of an entry. */
   addVersion(id: string, version: string): void {
     const { versions } = this.entry(id);
     if (versions.at(-1) === version) return;
@@ -121,10 +122,10 @@ export class RunMemory {
   }
 
   /**
-   * Remembers that entries are missing from a file. If an entry reappears, dates that were due in the meantime are not
-   * bought.
-   * @param there lists the ids that the file has.
-   * @param at is the time, ms since the epoch.
+   * Remembers which entries are missing from a file. If such an entry reappears, dates that became due in the meantime
+   * are not bought.
+   * @param there lists the ids that the file contains.
+   * @param at is the current time, in ms since the epoch.
    */
   leaveOthers(path: string, there: readonly string[], at: number): void {
     for (const id of Object.keys(Object(own(own(this.#value, 'schedules'), this.#service)))) {
@@ -171,6 +172,6 @@ function withValue(
   return changed;
 }
 
-/** Whether a value has the form of a schedule. Its contents are validated when the schedule is used. */
+/** Whether a value has the form of a schedule. The contents of the schedule are validated when it is used. */
 const isScheduleFields = (value: unknown): value is ScheduleFields =>
   isObject(value) && ['at', 'time_zone', 'late'].every((name) => typeof value[name] === 'string');

@@ -45,8 +45,8 @@ export const scheduleOptions = {
 } as const satisfies Options;
 
 /**
- * Options of `add` and `edit` for the order of an entry. The idempotency key is not among them, because it follows from
- * the entry and the date.
+ * Options of `add` and `edit` for the order of an entry. There is no option for the idempotency key, because the key
+ * follows from the entry and the date.
  */
 export const { idempotencyKey: _, ...entryOrderOptions } = orderInputOptions;
 
@@ -54,7 +54,7 @@ type Given = {
   readonly [K in keyof typeof scheduleOptions]?: string | number | readonly string[] | undefined;
 };
 
-/** Converts options to fields of an entry, in the notation of its file. */
+/** Converts options to the fields of an entry, in the notation of the file. */
 export function scheduleFields({ timeZone, ...given }: Given): Readonly<Record<string, unknown>> {
   const fields = Object.keys(scheduleOptions).flatMap((key) => {
     const value = key === 'timeZone' ? timeZone : given[key as keyof typeof given];

@@ -8,35 +8,36 @@ import type { OrderRecord } from '../orders/order-record.ts';
 import { type Day, dateText, dayOf } from './cadence.ts';
 import type { StandingEntry } from './entries.ts';
 
-/** Metadata keys of an order placed for an entry, in addition to the key of its reference. */
+/** Metadata keys of an order placed for an entry. The key for the reference is not among them. */
 const entryKey = 'errand_standing';
 const versionKey = 'errand_standing_version';
 
 /** Matches the metadata keys that errand reserves for itself. */
 export const ownMetadata = /^errand_(?:reference|standing)/;
 
-/** An order for a date of an entry, or a request for one whose outcome is unknown. */
+/** An order for a date of an entry. If the outcome of a request for such an order is unknown, that request. */
 export interface DateOrder {
   readonly id: string;
   readonly day: Day;
   /** `intended` means that the outcome of a request is unknown; `id` is then the idempotency key of the request. */
   readonly state: AttemptState;
-  /** Version of the entry for which the order was placed; undefined if the service does not return it. */
+  /** Version of the entry for which the order was placed. Undefined if the service does not return the version. */
   readonly version: string | undefined;
-  /** When the service created the order, ms since the epoch. */
+  /** When the service created the order, in ms since the epoch. */
   readonly madeAt: number;
   readonly order: OrderRecord;
 }
 
 /**
- * Reference of an order for a date. It ends in the date, `20261201`. A date therefore keeps its reference when the
- * schedule changes, and gets only one order.
+ * Reference of the order for a date. It ends in the date, as in `20261201`. Therefore a date keeps its reference when
+ * the schedule changes, and gets only one order.
  */
 export const referenceFor = ({ id }: Pick<StandingEntry, 'id'>, day: Day): Reference =>
   referenceOf(`standing/${id}/${dateText(day).replaceAll('-', '')}`);
 
 /**
- * Parses the entry's id and the date from an order's reference; undefined if the order is not from a standing order.
+ * Parses the entry's id and the date from the reference of an order. Undefined if the order does not belong to a
+ * standing order.
  */
 export function occasionIn(metadata: unknown): { readonly id: string; readonly day: Day } | undefined {
   const { namespace, text = '' } = referenceIn(metadata) ?? {};
@@ -45,18 +46,18 @@ export function occasionIn(metadata: unknown): { readonly id: string; readonly d
   return namespace === '' && id !== undefined && day !== undefined ? { id, day } : undefined;
 }
 
-/** The metadata of an order for an entry, besides its reference. */
+/** The metadata of an order for an entry, apart from the order's reference. */
 export const metadataFor = ({ id, version }: StandingEntry): Readonly<Record<string, string>> => ({
   [entryKey]: id,
   [versionKey]: version,
 });
 
-/** The version of an entry that an order was placed for. */
+/** The version of the entry for which an order was placed. */
 export const versionIn = ({ metadata }: OrderRecord): string | undefined => textIn(metadata, versionKey);
 
 /**
- * Lists the service's orders for an entry, newest first.
- * @param since excludes orders that were created earlier, ms since the epoch.
+ * Lists the orders that the service has for an entry, newest first.
+ * @param since excludes orders that were created before this time, in ms since the epoch.
  * @throws ErrandError.
  */
 export async function listDateOrders(

@@ -41,14 +41,14 @@ import { noTime, serviceTime } from './service-time.ts';
 
 type DateRow = Output<'StandingDate'>;
 
-/** The fields of a row that depend on what happened to the date. */
+/** The fields of a row that depend on what became of the date. */
 type RowFacts = Pick<DateRow, 'outcome' | 'exit_code'> &
   Partial<Pick<DateRow, 'order_id' | 'message'>> & { readonly next?: readonly NextStep[] };
 
 /**
- * For each entry that may have a due date, reads its orders from the service. Then places the missing orders one after
- * another. A date that cannot be bought is reported and does not stop the others.
- * @throws ErrandError if the service cannot be read before anything was placed, or if the run is interrupted.
+ * For each entry that may have a due date, reads the entry's orders from the service. Then places the missing orders
+ * one after another. A date that cannot be bought is reported, but does not stop the others.
+ * @throws ErrandError if the service cannot be read before any order was placed, or if the run is interrupted.
  */
 export async function placeDue(running: Running, { names, until, standing }: RunRequest): Promise<RunResult> {
   const { context, file } = running;
@@ -60,7 +60,7 @@ export async function placeDue(running: Running, { names, until, standing }: Run
   const rows: DateRow[] = [];
   let failure: ErrandError | undefined;
   const open = await openRequests(context);
-  // This run may be killed after it has sent a request, so make the next run check everything.
+  // This run may be killed after it has sent a request. Therefore make the next run check everything.
   if (!context.previewsRequests) {
     running.memory.leaveOthers(
       file.path,
@@ -72,7 +72,7 @@ export async function placeDue(running: Running, { names, until, standing }: Run
   try {
     await placeEntries();
   } catch (error) {
-    // Report the failure, but return the rows of what was already placed.
+    // Report the failure, but still return the rows for the orders that were already placed.
     if (!(error instanceof ErrandError) || stopOf(error) || rows.length === 0) throw error;
     failure = error;
     await context.report(error);
@@ -124,7 +124,8 @@ function forgetIdle({ file, memory }: Running): void {
 }
 
 /**
- * Remembers until when no date can be due. Remembers nothing if a date may be due now, so that the next run checks it.
+ * Remembers a time before which no date can be due. If a date may be due now, remembers nothing, so that the next run
+ * checks that date.
  */
 function rememberIdle({ context, file, memory, sha256 }: Running, entries: readonly StandingEntry[]): void {
   const now = context.clock.now();
@@ -138,8 +139,8 @@ function rememberIdle({ context, file, memory, sha256 }: Running, entries: reado
 }
 
 /**
- * Exit code for several dates: 10 if any is in doubt; otherwise the code of the dates that went wrong, or 7 if their
- * codes differ; 0 if none went wrong. Pure.
+ * Combines the results of several dates into an exit code. It is 10 if any date is in doubt. Otherwise it is the code
+ * of the dates that went wrong, 7 if these have different codes, or 0 if none went wrong. Pure.
  */
 export function exitCodeOf(rows: readonly Pick<DateRow, 'exit_code'>[]): number {
   const codes = new Set(rows.map(({ exit_code: code }) => code).filter((code) => code !== 0));
@@ -171,16 +172,18 @@ function hintsFor(
 /** Works through the dates of one entry. */
 class EntryRun {
   readonly #running: Running;
-  /** The entry; `#count` sets which of its dates count, according to the file and this machine. */
+  /**
+   * The entry. `#count` replaces it by an entry with only the dates that count, according to the file and this machine.
+   */
   #entry: StandingEntry;
   /** Flags that make a suggested command use the same file and service. */
   readonly #where: string;
   /**
-   * Whether this machine sees the entry for the first time. A job without persistent memory always does. Each of its
-   * runs then reports dates that an edit by hand left out, until the file states when dates count.
+   * Whether this machine sees the entry for the first time. A job without persistent memory always does. Until the file
+   * states when dates count, each run of such a job reports the dates that an edit by hand left out.
    */
   #isNew = false;
-  /** Requests that earlier runs sent for the entry and did not settle or report, by date. */
+  /** Requests for the entry that earlier runs sent but did not settle or report, keyed by date. */
   readonly #open: Map<Day, OpenRequest>;
 
   constructor(running: Running, entry: StandingEntry, where: string, open: readonly OpenRequest[]) {
@@ -191,7 +194,7 @@ class EntryRun {
   }
 
   /**
-   * Adds a row for each date with something to report.
+   * Adds a row for each date about which there is something to report.
    * @returns whether the run has to end.
    */
   async work(rows: DateRow[], until: number | undefined): Promise<boolean> {
@@ -251,7 +254,7 @@ class EntryRun {
 
   /**
    * Determines which dates of the entry count.
-   * @returns the past dates that an edit by hand added, if no earlier run has reported them.
+   * @returns past dates that an edit by hand added, unless an earlier run has already reported them.
    */
   #count(): readonly Day[] {
     const { context, file, memory } = this.#running;
@@ -262,7 +265,7 @@ class EntryRun {
     return known.isReported ? [] : leftOut;
   }
 
-  /** Row for a past date that an edit by hand added and that is therefore not bought. */
+  /** Builds the row for a past date that is not bought, because an edit by hand added it after it was due. */
   #leftOut(): RowFacts {
     const { name } = this.#entry;
     const { late } = scheduleFieldsOf(this.#entry);
@@ -280,9 +283,9 @@ class EntryRun {
   }
 
   /**
-   * Settles requests that the entry would no longer send in the same form. Other requests are sent again when their
-   * date is placed.
-   * @returns the dates that stay in doubt.
+   * Settles requests that the entry would no longer send in the same form. Any other request is sent again when the
+   * order for its date is placed.
+   * @returns the dates that are still in doubt.
    */
   async #settleChanged(rows: DateRow[]): Promise<ReadonlySet<Day>> {
     const inDoubt = new Set<Day>();
@@ -297,7 +300,7 @@ class EntryRun {
     return inDoubt;
   }
 
-  /** Settles the remaining requests, which are not sent again because another order decides their dates. */
+  /** Settles the remaining requests. They are not sent again, because another order decides about their dates. */
   async #settleRest(rows: DateRow[]): Promise<void> {
     for (const request of this.#open.values()) await this.#settle(request, rows);
   }
@@ -309,7 +312,7 @@ class EntryRun {
     return row;
   }
 
-  /** Whether the entry would still buy a date with the same content as the request. */
+  /** Whether the entry would still place an order for the date with the same content as the request. */
   async #isAskedFor({ day, record }: OpenRequest, now: number): Promise<boolean> {
     const entry = this.#entry;
     if (entry.isPaused || entry.skipped.includes(day) || !couldBeBought(entry, day, now)) return false;
@@ -332,7 +335,9 @@ class EntryRun {
     return facts;
   }
 
-  /** Predicts what a run would do about a date. Includes the exit code, as far as it is already known. */
+  /**
+   * Predicts what a run would do about a date. The prediction includes the exit code, as far as it is already known.
+   */
   async #preview(date: PlannedDate, now: number): Promise<RowFacts> {
     if (date.verdict !== 'place') return { ...this.#describe(date, now), exit_code: 0, next: [] };
     const { context } = this.#running;
@@ -356,7 +361,7 @@ class EntryRun {
     }
   }
 
-  /** Describes a date for which no order is placed now. */
+  /** Describes a date for which no order is placed at present. */
   #describe({ verdict, order, day, dueAt: due }: PlannedDate, now: number): RowFacts {
     const id = order?.id ?? null;
     const state = order && stateText(order.order);
@@ -412,7 +417,9 @@ class EntryRun {
     return verdict === 'place' ? { outcome: 'would_place', exit_code: 0 } : texts[verdict]();
   }
 
-  /** Suggests what to do about a failed order. If the price was above the ceiling, suggests a higher ceiling. */
+  /**
+   * Suggests what to do about a failed order. If the price was above the order's ceiling, suggests a higher ceiling.
+   */
   #remedies(order: DateOrder | undefined, why = atOnce): readonly NextStep[] {
     if (!order) return [];
     return [
@@ -424,7 +431,7 @@ class EntryRun {
     ];
   }
 
-  /** The command that raises the ceiling, if the price of an order was above the ceiling. */
+  /** Suggests a command that raises the ceiling, if the order's price was above the ceiling. */
   #raise({ order }: DateOrder, why: string): readonly NextStep[] {
     const { name, order: content } = this.#entry;
     const ceiling = numberIn(content, 'max_price');
@@ -435,7 +442,7 @@ class EntryRun {
     ];
   }
 
-  /** Places the order of a date the way `order create --reference` does. */
+  /** Places the order for a date in the same way as `order create --reference`. */
   async #place({ day, order: before }: PlannedDate): Promise<RowFacts> {
     const { context } = this.#running;
     try {
@@ -475,7 +482,7 @@ class EntryRun {
     const { context } = this.#running;
     const { code = '', details, next = [] } = error.facts;
     const id = textIn(details, 'order_id') ?? null;
-    // If somebody cancelled or returned the order after the run read it, the date counts as withdrawn.
+    // If somebody cancelled or returned the order after the run had read it, the verdict on the date is `withdrawn`.
     if (code === 'reference_cancelled' || code === 'reference_returned')
       return { outcome: 'withdrawn', exit_code: 0, order_id: id, message: error.message };
     const { name } = this.#entry;
@@ -496,7 +503,10 @@ class EntryRun {
     return { outcome, exit_code: error.exitCode, order_id: id, message: error.message, next };
   }
 
-  /** The error for an entry that may not spend real money; undefined if it may, or if this is a rehearsal. */
+  /**
+   * The error for an entry that has no consent to spend real money. Undefined if it has consent, or if this is a
+   * rehearsal.
+   */
   async #consentProblem(): Promise<ErrandError | undefined> {
     const { context } = this.#running;
     const { agreement, name, position } = this.#entry;
@@ -580,7 +590,7 @@ class EntryRun {
   }
 }
 
-/** Adds the final row for a date, replacing an earlier row about its request. */
+/** Adds the final row for a date. It replaces an earlier row about a request for that date. */
 function addRow(rows: DateRow[], row: DateRow): void {
   const before = rows.findIndex(({ id, date }) => id === row.id && date === row.date);
   if (before >= 0) rows.splice(before, 1);
@@ -590,22 +600,22 @@ function addRow(rows: DateRow[], row: DateRow): void {
 const atOnce = 'to raise its ceiling; the next run then tries again at once';
 const ifItFails = 'to raise its ceiling, should this one fail as well';
 
-/** Outcomes of previewed dates by exit code. */
+/** Outcomes for dates in a preview, keyed by exit code. */
 const refusals: Readonly<Record<number, DateRow['outcome']>> = {
   [exitCodes.policy]: 'refused',
   [exitCodes.conflict]: 'conflict',
   [exitCodes.in_doubt]: 'unknown',
 };
 
-/** Verdicts that a run does not mention. */
+/** Verdicts about which a run reports nothing. */
 const isSilent: ReadonlySet<Verdict> = new Set(['bought', 'withdrawn', 'skipped', 'closing']);
 
-/** Margin for a fast clock of this machine, ms. Orders are listed from that much earlier. */
+/** Margin, in ms, in case this machine's clock is fast. The listing of orders begins earlier by this margin. */
 const clockReserveMs = 50 * 3600 * 1000;
 
 /**
- * The order of an entry as it is sent.
- * @throws UsageError naming the entry's position if the contract does not allow it.
+ * The order of an entry in the form in which it is sent.
+ * @throws UsageError naming the entry's position if the contract does not allow the order.
  */
 export async function bodyOf(entry: StandingEntry): Promise<Shape<'OrderCreate'>> {
   const body = await checkOrder(await payloadFromFlags({}, entry.order), entry.position);
@@ -627,7 +637,7 @@ function stateText(order: OrderRecord): string {
 const isTooDear = ({ job_result: result }: OrderRecord): boolean =>
   textIn(result, 'error_type') === 'max_price_exceeded';
 
-/** What an order would have cost, cents; undefined if that is not known. */
+/** What an order would have cost, in cents. Undefined if that is unknown. */
 function priceOf(order: OrderRecord): number | undefined {
   const charge = chargeOf(order);
   return charge?.currency === 'USD' ? charge.cents : undefined;

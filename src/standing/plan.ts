@@ -5,22 +5,22 @@ import type { DateOrder } from './orders.ts';
 const dayMs = 24 * 3600 * 1000;
 
 /**
- * Tolerated error of this machine's clock, ms. If the error is larger, a run may overlook a due date, and a later run
- * finds it.
+ * Assumed maximum error of this machine's clock, in ms. If the error is larger, a run may overlook a due date, which a
+ * later run then finds.
  */
 export const maxClockErrorMs = 49 * 3600 * 1000;
 
-/** How long a new order may be missing from the service's lists, ms. */
+/** How long, in ms, a new order may be missing from the lists of the service. */
 const maxLagMs = 300_000;
 
-/** Maximum number of dates in the past that one run reports. */
+/** Maximum number of past dates that one run reports. */
 const maxReported = 400;
 
-/** What is to be done about a date. */
+/** The verdict on a date, which says what has to be done about it. */
 export type Verdict =
-  /** The date is due and not bought, so an order is placed. */
+  /** The date is due and was not bought yet, so an order is placed. */
   | 'place'
-  /** The order for the date failed a short while ago, so another one is placed later. */
+  /** The order for the date has failed recently, so another order is placed later. */
   | 'waiting'
   /** The date has a live order. */
   | 'bought'
@@ -30,11 +30,11 @@ export type Verdict =
   | 'failed'
   /** Nobody bought it in time. */
   | 'missed'
-  /** Too late for an order, but the service may not list yet what another machine has just placed. */
+  /** It is too late for an order. However, another machine may have placed one that the service does not list yet. */
   | 'closing'
-  /** The schedule has moved, and a date close to this one was bought. */
+  /** The schedule has moved, and an order for a date close to this date was placed. */
   | 'covered'
-  /** Waits until the outcome of a request for a close date is known. */
+  /** The outcome of a request for a date close to this date is still unknown, so the date has to wait. */
   | 'unsettled'
   /** The file says to skip the date. */
   | 'skipped'
@@ -43,12 +43,12 @@ export type Verdict =
 
 export interface PlannedDate {
   readonly day: Day;
-  /** When the date is due, ms since the epoch. */
+  /** When the date is due, in ms since the epoch. */
   readonly dueAt: number;
   readonly verdict: Verdict;
   /** The order that decided it. */
   readonly order: DateOrder | undefined;
-  /** Whether the time for this date is over, so that its verdict is final. */
+  /** Whether it is too late to buy this date, so that its verdict is final. */
   readonly isOver: boolean;
 }
 
@@ -56,17 +56,17 @@ export interface PlannedDate {
 export interface Facts {
   /** By the service's clock. */
   readonly now: number;
-  /** Orders that the service lists, from `listSince` on. */
+  /** Orders that the service lists, created at or after `listSince`. */
   readonly orders: readonly DateOrder[];
-  /** All dates up to this one are over and were reported; undefined if this machine does not know. */
+  /** All dates up to this date are over and were reported. Undefined if this machine does not know of such a date. */
   readonly closed: Day | undefined;
-  /** Dates that were in doubt. They are reported again even if they are closed. */
+  /** Dates that were in doubt. They are reported again, even if a run has already reported them as over. */
   readonly reopened?: readonly Day[];
-  /** Plans dates up to this time; by default up to `now`. */
+  /** Plans the dates up to this time, which defaults to `now`. */
   readonly until?: number | undefined;
 }
 
-/** First date that a run has to consider. Without memory, a machine starts one date earlier. Pure. */
+/** First date that a run has to consider. A machine without memory starts one date earlier. Pure. */
 export function firstDay(
   { schedule, since, lateMs }: StandingEntry,
   { now, closed, reopened = [] }: Omit<Facts, 'orders'>,
@@ -85,20 +85,20 @@ export function firstDay(
 }
 
 /**
- * Minimum number of past days whose orders are read. If two machines have different cadences for an entry, such as
- * daily and monthly, the one has to notice the orders of the other.
+ * Minimum number of past days of which orders are read. If two machines have different cadences for an entry, such as
+ * daily and monthly, each machine has to notice the other's orders.
  */
 const seenDays = 31;
 
 /**
- * Time from which the service's orders matter, ms since the epoch. It lies one date before `firstDay`, because an order
- * close to a date may stand for it. It also lies at least a month before, because orders reveal which version of the
- * entry other machines have. Pure.
+ * Time from which the service's orders matter, in ms since the epoch. The time is at least one cadence before
+ * `firstDay`, because an order for a date close by can replace the order for a date. It is also at least a month before
+ * `firstDay`, because orders reveal which version of the entry other machines have. Pure.
  */
 export const listSince = (entry: StandingEntry, facts: Omit<Facts, 'orders'>): number =>
   (firstDay(entry, facts) - Math.max(stepDays(entry.schedule), seenDays) - 3) * dayMs;
 
-/** Decides about each date of an entry, in ascending order. Pure. */
+/** Decides what to do about each date of an entry, in ascending order. Pure. */
 export function planDates(entry: StandingEntry, facts: Facts): readonly PlannedDate[] {
   const { schedule } = entry;
   const { now, until = now } = facts;
@@ -121,8 +121,8 @@ const isReported = ({ day, verdict }: PlannedDate, { closed, reopened = [] }: Fa
   !reopened.includes(day);
 
 /**
- * Time from which the dates of a new schedule count, ms since the epoch. This is now, or today's due time if that is
- * earlier and `starts` or `dates` names today. Pure.
+ * Time from which the dates of a new schedule count, in ms since the epoch. This is the current time. If today is named
+ * by `starts` or `dates` and was due earlier, it is today's due time. Pure.
  */
 export function sinceFor(schedule: Schedule, now: number): number {
   const today = dayAt(schedule.timeZone, now);
@@ -130,7 +130,7 @@ export function sinceFor(schedule: Schedule, now: number): number {
   return isNamed ? Math.min(now, dueAt(schedule, today)) : now;
 }
 
-/** Time from which dates count, and later dates that do not count. */
+/** The time from which dates count, and later dates that nevertheless do not count. */
 export interface Counting {
   /** Ms since the epoch. */
   readonly since: number;
@@ -139,7 +139,7 @@ export interface Counting {
 
 /**
  * Decides which dates of a changed schedule count. All future dates count. A past date counts only if the previous
- * schedule had it too and it is not too late. Pure.
+ * schedule also had it and it is not too late for that date. Pure.
  * @param named tells whether the change itself names dates.
  */
 export function countAfter(
@@ -160,21 +160,24 @@ export function countAfter(
   return { since, left: past.filter((one) => one.at >= since && !stays(one)).map(({ day }) => day) };
 }
 
-/** Whether an entry has a date, past or future, that is not too late to buy. */
+/** Whether an entry has a certain date, and it is not too late to buy it. The date may be in the past or the future. */
 function isOpen(entry: StandingEntry, day: Day, now: number): boolean {
   if (entry.skipped.includes(day) || occurrences(entry.schedule, day, day).length === 0) return false;
   const at = dueAt(entry.schedule, day);
   return at >= sinceOf(entry) && now <= at + entry.lateMs;
 }
 
-/** Whether a date is due and not too late, regardless of existing orders. Pure. */
+/** Whether a date is due and it is not too late to buy it. Existing orders do not matter. Pure. */
 export function couldBeBought(entry: StandingEntry, day: Day, now: number): boolean {
   if (occurrences(entry.schedule, day, day).length === 0) return false;
   const at = dueAt(entry.schedule, day);
   return at >= sinceOf(entry) && at <= now && now <= at + entry.lateMs;
 }
 
-/** Whether an order for another date makes a date unnecessary. The order must be live, or possibly live. Pure. */
+/**
+ * Whether an order for another date makes the order for this date unnecessary. The order must be live, or possibly
+ * live. Pure.
+ */
 export const covers = (
   { schedule }: Pick<StandingEntry, 'schedule'>,
   { day, state }: Pick<DateOrder, 'day' | 'state'>,
@@ -207,16 +210,17 @@ function planDate(entry: StandingEntry, { now, orders }: Facts, day: Day, at: nu
 }
 
 /**
- * How long after a failed order the next one is placed for the same date, ms. There is no wait if the entry was changed
- * since.
+ * How long, in ms, to wait after a failed order before the next order for the same date is placed. There is no wait if
+ * the entry was changed after the failed order.
  */
 export const retryAfterMs = ({ lateMs }: Pick<StandingEntry, 'lateMs'>): number =>
   Math.max(lateMs / 8, Math.min(3600 * 1000, lateMs / 4));
 
 /**
- * Finds an order from another file, whose version is neither the entry's current version nor an earlier one. Ignores
- * orders for dates before the last order of a known version, because their versions may have been forgotten. Pure.
- * @param known lists the versions that this machine has run with.
+ * Finds an order that was placed from a different file. The version of such an order is neither the entry's current
+ * version nor an earlier version. Orders for dates before the last order of a known version are ignored, because this
+ * machine may have forgotten their versions. Pure.
+ * @param known lists the versions with which this machine has run.
  */
 export function foreignOrder(
   { version, former }: StandingEntry,
@@ -230,7 +234,7 @@ export function foreignOrder(
 }
 
 /**
- * Time until which no date of an entry can be due, ms since the epoch; undefined if a date may be due now. Pure.
+ * Time before which no date of an entry can be due, in ms since the epoch. Undefined if a date may be due now. Pure.
  * @param now is this machine's time, which may be wrong by `maxClockErrorMs`.
  */
 export function idleUntil(
@@ -254,5 +258,5 @@ export function idleUntil(
   return until > now ? until : undefined;
 }
 
-/** How far ahead to search for the next date, days. */
+/** How many days ahead to search for the next date. */
 const maxIdleDays = 2000;

@@ -20,17 +20,17 @@ import { firstDay } from './plan.ts';
 
 type DateRow = Output<'StandingDate'>;
 
-/** A sent request for a date whose outcome is unknown, or was not reported. */
+/** A request for a date that was sent, but whose outcome is unknown or was not reported. */
 export interface OpenRequest {
-  /** Id of the entry for which the request was sent. The entry may have been removed or changed since. */
+  /** Id of the entry for which the request was sent. Since then, the entry may have been removed or changed. */
   readonly id: string;
   readonly day: Day;
   readonly record: JournalRecord;
 }
 
 /**
- * Requests for standing orders that interrupted runs or lost responses have left open at the service in use. Excludes
- * requests that another process is working on. Reads this machine's journal, or the shared one.
+ * Lists requests for standing orders that interrupted runs or lost responses have left open at the service in use.
+ * Excludes requests that another process is working on. Reads the journal of this machine, or the shared journal.
  * @throws StorageError.
  */
 export async function openRequests(context: Context): Promise<readonly OpenRequest[]> {
@@ -38,7 +38,7 @@ export async function openRequests(context: Context): Promise<readonly OpenReque
   for (const request of await unfinishedRequests(context)) {
     const { record } = request;
     if (isOthers(record)) continue;
-    // A run with the other key reports what was bought with that key.
+    // A run with the other account's key reports what was bought with that key.
     if (record.state === 'responded' && !(await isOfAccount(context, record))) continue;
     open.push(request);
   }
@@ -63,7 +63,7 @@ async function unfinishedRequests(context: Context): Promise<readonly OpenReques
 }
 
 /**
- * Dates of an entry for which it is unknown whether an order was placed.
+ * Dates of an entry for which an order may or may not have been placed.
  * @throws StorageError.
  */
 export async function doubtfulDates(
@@ -88,7 +88,8 @@ interface Span {
 }
 
 /**
- * Orders of an entry: those that the service lists, those that only the journal knows yet, and requests in doubt.
+ * Reads the orders of an entry. These are the orders that the service lists, newer orders that only the journal knows,
+ * and requests in doubt.
  * @throws ErrandError.
  */
 export async function ordersOfEntry(
@@ -119,7 +120,8 @@ export async function ordersOfEntry(
 }
 
 /**
- * A request to report, its entry unless that was removed, and flags that make a suggested command use the same file.
+ * A request to report, and the entry for which it was sent, unless that entry was removed. Also flags that make a
+ * suggested command use the same file and service.
  */
 interface Sent {
   readonly request: OpenRequest;
@@ -129,7 +131,7 @@ interface Sent {
 
 /**
  * Settles a request without sending it again.
- * @returns the row to report. For a preview, undefined unless the request is in doubt.
+ * @returns the row to report. In a preview, undefined unless the request is in doubt.
  */
 export async function settleRequest(context: Context, sent: Sent): Promise<DateRow | undefined> {
   const { record } = sent.request;

@@ -8,9 +8,9 @@ import { RunMemory } from './memory.ts';
 export interface RunRequest {
   /** The file, if the user named one. */
   readonly standing?: string | undefined;
-  /** Only these entries; all if empty. */
+  /** Names of the only entries to run. If empty, all entries are run. */
   readonly names: readonly string[];
-  /** With `--dry-run`, how far to plan, ms since the epoch. */
+  /** End of the time that `--dry-run` plans, in ms since the epoch. */
   readonly until?: number | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface RunResult {
   readonly hints: readonly string[];
 }
 
-/** What a run works with once it has read the file. */
+/** What a run works with after it has read the file. */
 export interface Running {
   readonly context: Context;
   readonly file: EntryFile;
@@ -30,7 +30,7 @@ export interface Running {
 }
 
 /**
- * Places the orders that are due. Reads only the file and this machine's memory if they show that no date can be due,
+ * Places the orders that are due. Reads only the file and this machine's memory if these show that no date can be due,
  * even if the clock is wrong by up to two days.
  * @throws ErrandError.
  */
@@ -44,7 +44,7 @@ export async function runStandingOrders(context: Context, request: RunRequest): 
   return placeDue(running, request);
 }
 
-/** Whether no date can be due. Never true for the embedded sandbox, whose clock is advanced by hand. */
+/** Whether no date can be due. Always false for the embedded sandbox, because the user can advance its clock. */
 function isIdle({ context, file: { path }, memory, sha256 }: Running): boolean {
   if (context.settings.baseUrl.value === embeddedUrl) return false;
   const idle = memory.idleOf(path);

@@ -2,8 +2,8 @@ import { ErrandError, stopOf } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
 
 /**
- * The service's time, ms since the epoch. Any response has it, even an error.
- * @throws ErrandError if the service cannot be reached, or its responses have no time.
+ * Reads the time of the service, in ms since the epoch. Any response contains the time, even an error.
+ * @throws ErrandError if the service cannot be reached, or if its responses contain no time.
  */
 export async function serviceTime(context: Context): Promise<number> {
   await context.ready();
@@ -19,7 +19,7 @@ export async function serviceTime(context: Context): Promise<number> {
   return context.serviceClock.now();
 }
 
-/** A service without a clock cannot say what is due. */
+/** Without the service's time, errand cannot know which dates are due. */
 export const noTime = (): ErrandError =>
   new ErrandError('unavailable', 'the service does not tell its time, so what is due is not known', {
     outcome: 'not_sent',

@@ -24,7 +24,7 @@ const maxNext = 5;
 
 /**
  * Converts an entry to the record that every command prints. Pure.
- * @param now ms since the epoch.
+ * @param now is in ms since the epoch.
  * @param orders are the entry's orders, if known.
  */
 export function shownEntry(
@@ -56,8 +56,9 @@ export function shownEntry(
 }
 
 /**
- * Dates on which an entry will be bought, both due and coming. Excludes a date that has an order, live or taken back,
- * and a date that a live order close to it stands for. If the orders are unknown, lists all dates from today on.
+ * Dates on which an entry will place an order, both due and future dates. A date is left out if there is an order for
+ * it, live or taken back, or if a live order for a date close by replaces its order. If the orders are unknown, lists
+ * all dates from today on.
  */
 function comingDates(
   entry: StandingEntry,
@@ -80,8 +81,8 @@ function comingDates(
 }
 
 /**
- * Prints a note with the dates of an entry that are in doubt.
- * @param flags make a command use the same file and service.
+ * Prints a note that lists the dates of an entry that are in doubt.
+ * @param flags make a suggested command use the same file and service.
  */
 export async function noteDoubt(context: Context, entry: StandingEntry, flags: string): Promise<void> {
   const dates = (await doubtfulDates(context, entry)).map(({ day }) => dateText(day));
@@ -91,7 +92,7 @@ export async function noteDoubt(context: Context, entry: StandingEntry, flags: s
     );
 }
 
-/** When an entry recurs, in words: `2w from 2026-12-01 at 07:30 Europe/Berlin`. */
+/** Describes in words when an entry recurs: `2w from 2026-12-01 at 07:30 Europe/Berlin`. */
 export function scheduleText({ every, starts, dates, at, time_zone: zone, ends, count }: Entry): string {
   const when = every === null ? `on ${dates.join(', ')}` : `every ${every} from ${starts}`;
   const until = ends === null ? '' : `, until ${ends}`;
@@ -120,7 +121,7 @@ const listLength = (list: unknown): number => (Array.isArray(list) ? list.length
 
 const first = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined);
 
-/** A date to come: `2026-12-01`, or `2026-12-01 (due now)`. */
+/** Formats a future date as `2026-12-01`, and a due date as `2026-12-01 (due now)`. */
 export const shownNext = (next: unknown): string | undefined =>
   own(next, 'due') === true ? `${textIn(next, 'date')} (due now)` : textIn(next, 'date');
 
@@ -128,7 +129,7 @@ function moodOfState({ state }: { readonly state?: unknown }) {
   return state === 'active' ? 'waiting' : 'past';
 }
 
-/** Orders of an entry from the service and the journal; undefined if they cannot be read. */
+/** Orders of an entry, from the service and the journal. Undefined if they cannot be read. */
 export async function ordersIfRead(
   context: Context,
   entry: StandingEntry,
@@ -160,7 +161,7 @@ export function shownLast(orders: readonly DateOrder[] | undefined): Output<'Sta
   };
 }
 
-/** What the orders of an entry have cost, cents; null if that is not known. */
+/** Total cost of an entry's orders, in cents. Null if the total is unknown. */
 export function spentOn(orders: readonly DateOrder[] | undefined): number | null {
   if (!orders) return null;
   const sums = orders.filter(isMade).flatMap(({ order }) => moneyOf(order, { feeCents: 0 }).sums);
@@ -168,17 +169,17 @@ export function spentOn(orders: readonly DateOrder[] | undefined): number | null
   return sums.reduce((total, { net }) => total + net, 0);
 }
 
-/** Describes the effect of an edit of the schedule by hand. */
+/** Describes how an edit by hand affects the schedule. */
 export const editText = ({ editedAt, entry: { since = 0 } }: CountedEntry): readonly string[] =>
   editedAt === undefined
     ? []
     : [`the schedule was edited by hand; no date that was due before ${isoMinute(since)} comes in`];
 
 /**
- * Describes how the next order differs from the last, which dates existing orders stand for, and whether another
- * machine has a different file. Pure.
+ * Describes how the next order differs from the last one, which dates are covered by orders for other dates, and
+ * whether another machine has a different file. Pure.
  * @param body is the next order.
- * @param known is what this machine remembers of the entry.
+ * @param known is what this machine remembers about the entry.
  */
 export function changesOf(
   entry: StandingEntry,

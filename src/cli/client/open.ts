@@ -26,7 +26,8 @@ interface Opened {
 
 /**
  * Opens a run's client with the configured key, for either the network or the embedded sandbox.
- * @param wrote is a callback, called after each write that the service has performed, except for minting the local key.
+ * @param wrote is called after each write that the service has carried out. It is not called when the local key is
+ * minted.
  */
 export async function openClient(context: Context, preview: Preview, wrote: () => void): Promise<Opened> {
   const { settings } = context;
@@ -85,11 +86,11 @@ const mintsKey = ({ settings }: Context): boolean =>
   settings.profile.value === localProfile &&
   settings.baseUrl.value === embeddedUrl;
 
-/** In a rehearsal the key doubles as the client token if both surfaces are the same service. */
+/** Whether both API surfaces are on the same service. In a rehearsal, the key then doubles as the client token. */
 const isOneService = ({ settings: { baseUrl, legacyBaseUrl } }: Context): boolean =>
   isSameOrigin(new URL(legacyBaseUrl.value), new URL(baseUrl.value));
 
-/** Keys from the settings, or from a key command. */
+/** Supplies keys from the settings or from a key command. */
 const storedKey =
   (context: Context): KeySource =>
   async ({ auth }) => {
@@ -135,7 +136,8 @@ async function localKey(context: Context, client: Client): Promise<string> {
 }
 
 /**
- * Transport of a run: in-process or over the network, chosen per surface. Reads the service's clock from its responses.
+ * Opens the transport of a run. Each API surface is reached either in-process or over the network. The transport also
+ * reads the service's clock from the responses.
  */
 async function openTransport(context: Context): Promise<Transport> {
   const { baseUrl, legacyBaseUrl } = context.settings;

@@ -34,7 +34,10 @@ export async function complete(
   return isDone && partial === '' && !ended && !node.children ? flags(cursor, partial) : found;
 }
 
-/** Command names. Aliases are offered only once typing has begun, to avoid duplicates in the list. */
+/**
+ * Command names. Aliases are offered only after the user has begun to type the word, because the empty list would show
+ * each command twice.
+ */
 function commandsOf({ children = [], isDotted }: Tree, partial: string): Candidate[] {
   const dot = isDotted ? partial.indexOf('.') : -1;
   if (dot >= 0) {
@@ -91,22 +94,22 @@ async function values(
   return { mode: hint.files && candidates.length === 0 ? 'files' : 'words', candidates };
 }
 
-/** State of a command line before its last word. */
+/** State of a command line just before the word to complete. */
 export interface Cursor {
   readonly root: Tree;
   /** The command named so far; undefined if unknown. */
   readonly node: Tree | undefined;
   /** Positional words after the command. */
   readonly given: readonly string[];
-  /** Option that expects the next word as its value. */
+  /** The option that expects the next word as its value. */
   readonly pending: TreeOption | undefined;
   /** Whether `--` has ended the options. */
   readonly ended: boolean;
-  /** Options already present, with their values if any. */
+  /** Options that are already on the line, with their values if any. */
   readonly chosen: ReadonlyMap<TreeOption, string | undefined>;
 }
 
-/** Parses the words before the one to complete. Pure; unknown words never throw. */
+/** Parses all words before the word to complete. Pure. Unknown words never throw. */
 function readLine(root: Tree, words: readonly string[]): Cursor {
   let node: Tree | undefined = root;
   let pending: TreeOption | undefined;
@@ -140,8 +143,8 @@ function step(root: Tree, node: Tree | undefined, given: readonly string[], word
 }
 
 /**
- * Copies the whole command tree, without options and arguments, below a command such as `help`, whose words may name
- * any command.
+ * Puts the whole command tree, without options and arguments, below a command whose words may name any command, such as
+ * `help`.
  */
 const mirror = (root: Tree, { name, text, options = [], children = [], isDotted }: Tree): Tree => ({
   name,
@@ -165,11 +168,14 @@ const bare = ({ name, text, aliases = [], children = [] }: Tree): Tree => ({
 const childOf = (node: Tree | undefined, word: string): Tree | undefined =>
   node?.children?.find(({ name, aliases }) => name === word || aliases?.includes(word));
 
-/** All options valid at a cursor: the command's own, then the global ones. */
+/** All options that are valid at a cursor: first those of the command, then the global ones. */
 const optionsAt = (root: Tree, node: Tree | undefined): readonly TreeOption[] =>
   node && node !== root ? [...(node.options ?? []), ...(root.options ?? [])] : (root.options ?? []);
 
-/** Splits a word starting with a dash into its option and an attached value (`--flag=value`, `-ovalue`). */
+/**
+ * Splits a word that starts with a dash into its option and, if there is one, the attached value (`--flag=value`,
+ * `-ovalue`).
+ */
 function splitFlag(
   root: Tree,
   node: Tree | undefined,

@@ -4,20 +4,21 @@ import { candidateLookup } from './sources.ts';
 import type { Candidate, Tree } from './tree.ts';
 
 interface CompletionRequest {
-  /** The words after the program's name; the last one is completed. */
+  /** The words after the program's name. The last of them is to be completed. */
   readonly words: readonly string[];
   readonly environment: Environment;
   readonly platform: NodeJS.Platform;
-  /** Loads the part of the command tree that these words can refer to. */
+  /** Loads the part of the command tree to which these words can refer. */
   treeOf(words: readonly string[]): Promise<Tree>;
 }
 
-/** Maximum description length, UTF-16 units; longer ones would break the shell's list. */
+/** Maximum length of a description, in UTF-16 units. A longer description would break the shell's list. */
 const maxText = 70;
 
 /**
- * Output for the shell script: the mode, then each candidate as `value TAB description`, NUL-terminated, since no
- * command-line word contains NUL. Swallows all errors, so that pressing TAB never disturbs the line.
+ * Output for the shell script: the mode, and then each candidate as `value TAB description`. NUL ends each item,
+ * because no word on a command line contains NUL. All errors are swallowed, so that pressing TAB never disturbs the
+ * line.
  */
 export async function completionRecords({
   words,
@@ -34,7 +35,7 @@ export async function completionRecords({
   }
 }
 
-/** A quoted word may contain a line break; other control characters would act on the terminal. */
+/** Keep a line break, because a quoted word may contain one. Other control characters would act on the terminal. */
 const canBeTyped = ({ value }: Candidate): boolean => /^[^\x00-\x09\x0b-\x1f\x7f-\x9f]+$/.test(value);
 
 /** Replaces control, bidirectional and invisible characters with spaces; the text is for display only. */

@@ -7,9 +7,9 @@ export type Shell = (typeof shells)[number];
 interface Script {
   /** File name in `completions/`, as the shell expects it. */
   readonly file: string;
-  /** How the file's script calls the program: `errand` on the PATH. */
+  /** The part of the script that calls the program by its name on the PATH, `errand`. */
   readonly byName: string;
-  /** Calls the program by path instead. */
+  /** Returns the replacement for `byName` that calls the program by its path. */
   byPath(path: string): string;
 }
 
@@ -30,7 +30,7 @@ const scripts: Readonly<Record<Shell, Script>> = {
   },
 };
 
-/** Folder of the completion scripts that shells load; the build locates it relative to the built program. */
+/** Folder of the completion scripts that shells load. The build locates the folder relative to the built program. */
 const folder = new URL('../../../completions/', import.meta.url);
 
 /** Returns the parts of the script before and after the program name. */
@@ -42,8 +42,9 @@ function template(shell: Shell): { readonly before: string; readonly after: stri
 }
 
 /**
- * Completion script of `errand`. The script lists no commands but asks the program on each TAB, so it changes only when
- * the way it asks changes. It calls the program that printed it, since a script cannot call an alias.
+ * Returns the completion script of `errand`. The script contains no list of commands. Instead, it runs the program on
+ * each TAB, so the script changes only if the way of running the program changes. The script calls the program by path,
+ * since a script cannot use an alias.
  * @param program is the path of this program.
  */
 export function completionScript(shell: Shell, program: string): string {
@@ -51,7 +52,7 @@ export function completionScript(shell: Shell, program: string): string {
   return before + scripts[shell].byPath(program) + after;
 }
 
-/** Whether a text is the script of this version, regardless of the program it calls. */
+/** Whether a text is this version's completion script, regardless of which program the script calls. */
 export function isCurrentScript(shell: Shell, text: string): boolean {
   const { before, after } = template(shell);
   return text.length > before.length + after.length && text.startsWith(before) && text.endsWith(after);

@@ -24,7 +24,7 @@ const limit = 100;
 interface Sought {
   /** Prefix of the ids. */
   readonly prefix: string;
-  /** Maximum number of records, newest first; -1 for all. */
+  /** Maximum number of records to return, newest first; -1 for all records. */
   readonly limit: number;
 }
 
@@ -37,7 +37,10 @@ const makers: Readonly<Partial<Record<Kind, readonly string[]>>> = {
   returns: ['return.create'],
 };
 
-/** The embedded sandbox lists all its records; for any other service, only records made on this machine are known. */
+/**
+ * Source of records. For the embedded sandbox, it has all records. For any other service, only the records made on this
+ * machine are known.
+ */
 const records =
   (kind: Kind, status?: OrderChoice): Source =>
   async (known, sought) => {
@@ -75,7 +78,7 @@ function stateText({
 const named = (names: ReadonlyMap<string, string>): readonly Candidate[] =>
   [...names].map(([value, text]) => ({ value, text }));
 
-/** Records addressed by an id or id prefix. */
+/** Records that are addressed by an id or by the start of an id. */
 const recordSources = {
   orders: records('orders'),
   accounts: records('accounts'),
@@ -92,7 +95,7 @@ const recordSources = {
       : [],
 } as const satisfies Readonly<Record<RecordSource, Source>>;
 
-/** Known records of a kind with this id prefix; empty if they cannot be read. */
+/** Known records of a kind whose id starts with a prefix; empty if they cannot be read. */
 export async function recordsWithPrefix(
   kind: RecordSource,
   prefix: string,

@@ -3,9 +3,9 @@ import type { Completable, Option, SourceName } from '../../run/option.ts';
 /** Possible values at a position; empty if any text is valid. */
 export interface Hint {
   readonly values?: readonly Candidate[];
-  /** Values by the argument before this one. */
+  /** Possible values, keyed by the preceding argument. */
   readonly byBefore?: Readonly<Record<string, readonly Candidate[]>>;
-  /** Whether values are joined by commas. */
+  /** Whether several values may be given, separated by commas. */
   readonly commas?: true;
   /** Source of values known on this machine. */
   readonly from?: SourceName;
@@ -23,7 +23,7 @@ export interface TreeOption {
   /** Long flag before short: `--output`, then `-o`. */
   readonly flags: readonly string[];
   readonly text: string;
-  /** Hint for the option's value; absent if the option takes none. */
+  /** Hint for the option's value. Absent if the option takes no value. */
   readonly takes?: Hint;
   readonly repeats?: true;
 }
@@ -34,7 +34,8 @@ interface TreeArgument {
 }
 
 /**
- * The program, a noun or a verb, reduced to what completion needs. It is plain data, because the build serializes it.
+ * A node of the command tree (the program, a noun or a verb), reduced to what completion needs. It is plain data,
+ * because the build serializes it.
  */
 export interface Tree {
   readonly name: string;
@@ -43,7 +44,7 @@ export interface Tree {
   /** The command's own options; the root's options apply everywhere. */
   readonly options?: readonly TreeOption[];
   readonly children?: readonly Tree[];
-  /** Child that runs if none is named. */
+  /** Name of the child that runs if the line names no child. */
   readonly fallback?: string;
   readonly arguments?: readonly TreeArgument[];
   /** Whether the words after this command may name any command, as for `help`. */

@@ -5,7 +5,7 @@ import { noPaint, type Paint, paintFor } from '../output/paint.ts';
 import { foldCommand, wrap } from '../output/wrap.ts';
 import { globalOptionsTitle, type HelpItem, type HelpPage, type HelpPart, type HelpSection } from './page.ts';
 
-/** Output properties that help adapts to. */
+/** Properties of the output that a help page is adapted to. */
 export interface HelpStyle {
   /** Width in columns. */
   readonly width: number;
@@ -16,9 +16,9 @@ export interface HelpStyle {
 
 /** Maximum line width for readability, on any terminal. */
 const widest = 120;
-/** Longest term that widens the term column; a longer one gets its own line. */
+/** The term column grows up to this width. A longer term gets a line of its own. */
 const maxTermLength = 30;
-/** Minimum width of a text beside its term; with less room, the text moves below the term. */
+/** Minimum width of the text beside a term. If there is less room, the text is placed below its term. */
 const narrowest = 24;
 
 /** Formats a help page for a TTY. */
@@ -67,7 +67,7 @@ const columnOf = (items: readonly HelpItem[]): number =>
   Math.max(0, ...items.map(({ term }) => term.length).filter((length) => length <= maxTermLength)) + 4;
 
 function sectionLines({ title, parts }: HelpSection, style: HelpStyle, column: number): string[] {
-  // Every command has the global options, so only refer to the page that lists them.
+  // Do not list the global options here, because every command has them. Refer to the page that lists them instead.
   if (title === globalOptionsTitle)
     return [
       `${style.paint.strong(`${title}:`)} ${style.paint.command(style.asTyped('errand help options'))}`,
@@ -113,7 +113,7 @@ const indented = (
 /** Look without a TTY. */
 export const plainStyle: HelpStyle = { width: 100, paint: noPaint, asTyped: (text) => text };
 
-/** Detects the help look for these streams. */
+/** Detects how help pages should look on these streams. */
 export async function styleOf(io: Io): Promise<HelpStyle> {
   return {
     width: io.stdout.columns() || plainStyle.width,

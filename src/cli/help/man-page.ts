@@ -25,7 +25,7 @@ export const escaped = (text: string): string =>
     )
     // Allow line breaks between the parts of a value.
     .replace(/(?<=\S)\[(?=,)/g, '\\:[')
-    // Escape a dot at the start of a line, which would begin a request.
+    // Escape a dot at the start of a line, because roff would take the line for a request.
     .replace(/^\./gm, '\\&.');
 
 const bold = (text: string): string => `\\fB${escaped(text)}\\fR`;
@@ -139,8 +139,8 @@ const section = ({ title, parts }: HelpSection): string[] =>
     : [`.SH ${escaped(title.toUpperCase())}`, ...withoutFirstBreak(parts.flatMap(partLines))];
 
 /**
- * Groups sections under one heading; a section with the same name gets no subheading. @param last is the closing
- * sentence.
+ * Groups sections under one heading. A section whose name is the same as the heading gets no subheading.
+ * @param last is the closing sentence.
  */
 function group(title: string, sections: readonly HelpSection[], last = ''): string[] {
   if (sections.length === 0 && last === '') return [];

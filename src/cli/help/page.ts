@@ -15,7 +15,7 @@ export type HelpPart =
 export interface HelpSection {
   readonly title: string;
   readonly parts: readonly HelpPart[];
-  /** Whether this section's texts start in the same column as the texts of the other aligned sections. */
+  /** Whether this section's texts align with the texts of the other sections for which this is set. */
   readonly isAligned?: boolean;
 }
 
@@ -36,7 +36,7 @@ export const globalOptionsTitle = 'Global options';
 export function pageOf(mounted: Commander): HelpPage {
   const [summary = '', ...description] = mounted.description().split('\n\n');
   const own = definitions.get(mounted);
-  // A noun's only option is --help, which the reader has just used.
+  // Do not list the options of a noun. Its only option is --help, which the reader has just used.
   const options = own || !mounted.parent ? optionSections(mounted) : [];
   const isGlobal = ({ title }: HelpSection): boolean => title === globalOptionsTitle;
   const sections = [
@@ -140,7 +140,7 @@ function nounHelp(mounted: Commander): HelpSection {
   return { title: 'More', parts: [{ items }] };
 }
 
-/** Sections from the command definition, which commander does not know about. */
+/** Sections that come from the command's definition, because commander does not know their content. */
 function definedSections({
   command,
   endpoints,
@@ -167,5 +167,8 @@ interface Defined {
   readonly endpoints: readonly string[];
 }
 
-/** Definition of each mounted command, for its help; kept here so that the program's own help loads no contract. */
+/**
+ * Definitions of the mounted commands, for their help. They are stored here, so that the program's own help need not
+ * load the contract.
+ */
 export const definitions = new WeakMap<Commander, Defined>();

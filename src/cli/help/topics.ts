@@ -21,7 +21,10 @@ const meanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   terminated: 'terminated; what is in doubt is in the journal',
 };
 
-/** Options of every command, and those of every command that sends requests, as the help of a command shows them. */
+/**
+ * The options of every command, and the options of every command that sends requests. They are formatted as in the help
+ * of a command.
+ */
 const options: Readonly<Record<string, string>> = Object.fromEntries([
   ...Object.entries<Option>({ ...globalOptions, ...requestOptions, ...writeOptions }).map(([key, option]) => [
     `${option.short ? `-${option.short}, ` : ''}${flagOf(key)}${option.placeholder ? ` <${option.placeholder}>` : ''}`,

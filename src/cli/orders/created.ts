@@ -72,7 +72,7 @@ export async function createdResult(
 }
 
 interface Placing extends Following, Consent {
-  /** File the payload came from, for error messages. */
+  /** File from which the payload was read, for error messages. */
   readonly file?: string | undefined;
   readonly yes?: boolean | undefined;
   readonly new?: boolean | undefined;
@@ -82,7 +82,8 @@ interface Placing extends Following, Consent {
 }
 
 /**
- * Validates a payload, asks for confirmation before spending real money, and places the order; follows it on request.
+ * Validates a payload, asks for confirmation before real money is spent, and places the order. Follows the order if the
+ * options request it.
  */
 export async function orderAssembled(
   before: Context,
@@ -93,7 +94,7 @@ export async function orderAssembled(
   // If prompts completed the order, show the whole order before it is sent.
   const isReviewed = completed.facts !== undefined && !before.previewsRequests && placing.yes !== true;
   const { payload, argv, ofFile } = isReviewed ? await reviewed(before, completed, placing.file) : completed;
-  // The command to rerun includes the user's answers.
+  // Put the user's answers into the command to run again.
   const context = { ...before, argv };
   const body = await checkOrder(payload, placing.file);
   const { referenceFrom } = await import('../../orders/needs/options.ts');
@@ -133,7 +134,8 @@ async function reviewed(
 }
 
 /**
- * Prints the age of an order that was found by its reference, unless it is recent. The user may have meant a new order.
+ * Prints how old an order is that was found by its reference, unless the order is recent. The user may have wanted a
+ * new order.
  */
 function noteAge(context: Context, { created_at: at }: OrderRecord, { text }: Reference): void {
   const now = context.serviceClock.now();
@@ -146,7 +148,7 @@ function noteAge(context: Context, { created_at: at }: OrderRecord, { text }: Re
 
 const maxReference = 60;
 
-/** Wraps an order command to print a one-line reminder afterwards if anything is in doubt. */
+/** Wraps an order command, so that it ends with a one-line reminder if the outcome of any order is in doubt. */
 export const reminding = (command: AnyCommand): AnyCommand => ({
   ...command,
   async run(context, input) {
@@ -158,7 +160,7 @@ export const reminding = (command: AnyCommand): AnyCommand => ({
   },
 });
 
-/** A journal failure must not affect the finished command. */
+/** The command has succeeded, so a failure of the journal must not make it fail. */
 async function reminder(context: Context): Promise<string | undefined> {
   try {
     return await unfinishedLine(context, (await context.journal()).unfinished());

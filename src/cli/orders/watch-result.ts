@@ -44,7 +44,8 @@ export async function watchResult(
 ): Promise<ResultOf<typeof watchedOutput>> {
   const { intervalMs, isOpen = false } = options;
   const isStream = context.output.format === 'ndjson';
-  // A streaming consumer of all open orders always gets the first and last record, even if there are no orders.
+  // If a program reads the stream of all open orders, it always gets the first and the last record, even if there are
+  // no orders.
   if (ids.length === 0 && !(isOpen && isStream))
     return {
       kind: 'none',
@@ -136,11 +137,11 @@ async function finalState(
 
 interface WatchView {
   show(event: WatchEvent, orders: ReadonlyMap<string, OrderRecord>): Promise<void>;
-  /** Pass `settled` if the orders are printed next; otherwise the last view stays on screen. */
+  /** Ends the view. Pass `settled` if the orders are printed next. Otherwise the last view stays on screen. */
   done(outcome: 'settled' | 'broken off'): Promise<void>;
 }
 
-/** Refresh interval for ages, ms. */
+/** Refresh interval for ages, in ms. */
 const tableEveryMs = 1000;
 
 /** Live table on a TTY, redrawn between polls; elsewhere one line per change on stderr. */

@@ -38,8 +38,9 @@ const commandLine = new RegExp(
 );
 
 /**
- * Rewrites command lines in user-facing text for this terminal: `npx errand order list` if `errand` is not on the PATH.
- * Output not shown on a TTY stays unchanged, for scripts and records.
+ * Rewrites command lines in user-facing text the way they must be typed on this terminal, such as `npx errand order
+ * list` if `errand` is not on the PATH. Text that is not shown on a TTY stays unchanged, so that scripts and records
+ * always see the same command lines.
  */
 export function asTyped(text: string, io: Io, stream: 'stdout' | 'stderr' = 'stderr'): string {
   if (!io[stream].isTerminal || !text.includes('errand ')) return text;

@@ -20,7 +20,7 @@ export function errorLines(report: ErrorReport, paint: Paint): string[] {
   ];
 }
 
-/** Lines for an interruption by the user, which is not an error; they show the current state and how to resume. */
+/** Lines for an interruption by the user, which is not an error. They show the current state and how to resume. */
 const stoppedLines = ({ message, hint, next }: ErrorReport, paint: Paint): string[] => [
   safeText(message),
   ...(hint === null ? [] : [paint.faint(safeText(hint))]),
@@ -69,13 +69,13 @@ export function detailLines({
 
 function linesOf(code: string | null, details: unknown): string[] {
   if (code === 'insufficient_funds' && isRecord(details)) return fundLines(details);
-  // Omit the address, because the hint shows it once it is checked.
+  // Omit the payment address here, because the hint shows it after checking it.
   if (code === 'payment_required' && isRecord(details)) return plainLines({ ...details, pay_url: null });
   if (isRecord(details) && isRecord(details.policy)) return policyLines(details.policy);
   return plainLines(details);
 }
 
-/** Lists every row that violates a rule, since the message names only the first one. */
+/** Lists every row that violates a rule of the policy. The error message names only the first row. */
 function policyLines({ rows }: Readonly<Record<string, unknown>>): string[] {
   const named = (Array.isArray(rows) ? rows : []).filter(isRecord).filter(({ row }) => row !== null);
   return named.length < 2
@@ -132,7 +132,7 @@ function plainLines(details: unknown): string[] {
   if (Array.isArray(details)) return details.map((entry) => fault(entry) ?? plain(entry));
   if (!isRecord(details)) return [plain(details)];
   return Object.entries(details).flatMap(([key, value]) => {
-    // Skip `made`, because the message already names what was made.
+    // Leave out `made`, because the message already names the record that was made.
     if (value === null || value === undefined || key === 'made') return [];
     if (Array.isArray(value) && value.some(isRecord))
       return value.map((entry) => fault(entry, key) ?? `${key}: ${plain(entry)}`);
@@ -141,8 +141,8 @@ function plainLines(details: unknown): string[] {
 }
 
 /**
- * Formats an entry of a validation body (`loc`, `msg`), or of a list of parts or rows of a file that failed: location, then
- * problem.
+ * Formats one entry as its location and the problem. The entry is part of a validation body (`loc`, `msg`), or
+ * describes a part or row of a file that failed.
  */
 function fault(entry: unknown, key?: string): string | undefined {
   if (!isRecord(entry)) return undefined;
@@ -158,7 +158,7 @@ function fault(entry: unknown, key?: string): string | undefined {
   return place === undefined || place === '' ? what : `${plain(place)}: ${what}`;
 }
 
-/** Formats a row that has earlier orders: `row 2: alike: order ID (placed) of december`. */
+/** Formats a row that was ordered before, with its earlier orders: `row 2: alike: order ID (placed) of december`. */
 function earlierText(row: number, why: string, { earlier }: Readonly<Record<string, unknown>>): string {
   const found = (Array.isArray(earlier) ? earlier : []).filter(isRecord);
   const orders = found.map(({ order_id: id, state, upload }) => {

@@ -8,7 +8,7 @@ import { deliverErr } from './notice.ts';
 import { paintFor } from './paint.ts';
 import { makeRoom } from './writer.ts';
 
-/** Report of any failure; member names match the JSON. */
+/** Report of any failure. Its members have the same names as in the JSON output. */
 export type ErrorReport = Omit<Output<'ErrorReport'>, 'stack'>;
 
 /**

@@ -7,9 +7,9 @@ export const isWrittenAsSent = ({ format, fields, query }: OutputOptions): boole
   format === 'ndjson' && fields === undefined && query === undefined;
 
 /**
- * Streams a list, and stops its source when the reader closes. If the source fails, stdout stays well-formed: it is
- * empty if there were no records, and otherwise it holds all records so far and the end of the list. The exit code
- * tells that the list is incomplete.
+ * Streams a list. Stops the source when the reader of stdout closes. If the source fails, stdout stays well-formed: it
+ * is empty if there were no records; otherwise it holds all records so far and the end of the list. Only the exit code
+ * shows that such a list is incomplete.
  * @returns the number of records.
  */
 export async function printRows(

@@ -2,15 +2,15 @@ import type { Format } from '../../format/result.ts';
 import { invisibleBmp, invisiblePairs } from '../../platform/redact/safe-text.ts';
 
 /**
- * Fast pre-check run on every record: a single character class, which V8 matches at memory speed. May match a few
- * surrogates unnecessarily.
+ * Fast pre-check that runs on every record. It is a single character class, which V8 matches at memory speed. It may
+ * also match surrogates that need no escape.
  */
 const mayHide = new RegExp(`[${invisibleBmp}\\ud82f\\ud834\\udb40-\\udb43]`);
 const hidden = new RegExp(`[${invisibleBmp}]|${invisiblePairs}`, 'g');
 
 /**
- * Serializes to JSON, escaping as `\uXXXX` what a terminal would interpret or hide (JSON already escapes C0). The
- * result is the same document, but safe to display.
+ * Serializes to JSON. Every character that a terminal would interpret or hide is escaped as `\uXXXX` (JSON itself
+ * already escapes C0). The result is the same document, but safe to display.
  */
 export const toJson = (value: unknown): string => escapeHidden(spell(value));
 
@@ -34,7 +34,7 @@ export function jsonFormat(project: (row: unknown) => unknown): Format {
   };
 }
 
-/** A value indented as an array element, without the array's brackets and line breaks. */
+/** Formats a value as an indented array element, without the array's brackets and line breaks. */
 const element = (value: unknown): string => spell([value], 2).slice(2, -2);
 
 /** One record per line. */

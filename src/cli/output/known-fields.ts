@@ -8,9 +8,9 @@ import { noteLines } from './notice.ts';
 const maxNamed = 40;
 
 /**
- * Checks `--fields` against the first record. A path found neither there nor in the contract is an error for a
- * read-only command, but only a note for a command that has already written. @throws UsageError before anything is
- * printed.
+ * Checks `--fields` against the first record. If neither the record nor the contract has a path, this is an error for a
+ * read-only command. For a command that has already written, it is only a note.
+ * @throws UsageError before anything is printed.
  */
 export async function withKnownFields<R extends RecordResult | ListResult>(
   result: R,
@@ -62,8 +62,8 @@ async function checkFields(
 }
 
 /**
- * Whether a record has a field at a path. With `isOpen`, also true if this record lacks the field but others may have
- * it, because the path leads through a null or into the elements of a list.
+ * Whether a record has a field at a path. With `isOpen`, a path that leads through a null or into the elements of a
+ * list also counts. This record lacks the field then, but other records may have it.
  */
 function mayHave(record: Row | undefined, path: string, isOpen: boolean): boolean {
   let value: unknown = record;

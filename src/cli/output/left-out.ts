@@ -7,9 +7,9 @@ type IdColumn = Pick<Column, 'name' | 'value'> & {
 };
 
 /**
- * Notes on what a table omitted and how to see it. All hidden columns share one unwrapped line. A truncated id gets its
- * own line, because the next command needs the whole id.
- * @param id is the column of the id. If the column has its own `value`, it does not show the id itself.
+ * Writes notes about what a table omitted, and how to see it. All hidden columns share one unwrapped line. A truncated
+ * id gets a line of its own, because the next command needs the whole id.
+ * @param id is the column of the id. If that column has its own `value`, it does not show the id itself.
  * @param width is the terminal width in columns; undefined without a TTY.
  */
 export function leftOut(

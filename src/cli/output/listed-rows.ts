@@ -13,7 +13,7 @@ import {
 /** Number of rows in the first batch of a long list. */
 const rowsOfPage = 100;
 
-/** Maximum label length; more would not help to identify a row. */
+/** Maximum length of a label. A longer label would not make a row easier to identify. */
 const maxTextLength = 200;
 
 /** Numbers the rows of a list as they are printed, and stores what identifies them. */
@@ -35,8 +35,8 @@ export class RowCounter {
   }
 
   /**
-   * Creates a counter; undefined if the rows have no references, or if the user already had to name the rows to get the
-   * list.
+   * Creates a counter. Undefined if the records have no ids that a row number could replace, or if the user already had
+   * to name the records to get the list.
    */
   static of(result: ListResult, options: CellOptions): RowCounter | undefined {
     const kind = result.columns.find(({ path }) => path === idPath(result))?.names;
@@ -56,7 +56,8 @@ export class RowCounter {
       kind: 'count',
       weight: Number.POSITIVE_INFINITY,
       value: (row: Row): number | undefined => this.#numbers.get(row),
-      // Widths are fixed once the first rows arrive, so reserve room for the highest number in a longer list.
+      // Column widths are fixed once the first rows arrive, so reserve room for the highest row number of a longer
+      // list.
       get room() {
         return rows.length < rowsOfPage ? 0 : String(maxListed).length;
       },

@@ -6,11 +6,11 @@ import { mayDraw, openArea } from './writer.ts';
 
 export interface Live {
   /**
-   * Replaces the previously drawn lines and draws the footer below them. Lines wider than the terminal are cut. If
-   * there are too many lines, a single line summarizes the last ones. The footer is always visible.
+   * Replaces the previously drawn lines, and draws the footer below the new ones. Lines wider than the terminal are
+   * cut. If there are more lines than fit, the last line shows how many were left out. The footer is always visible.
    */
   draw(lines: readonly string[], footer?: string): void;
-  /** Leaves the last lines in place and restores the cursor. Always call it. */
+  /** Leaves the last lines in place and restores the cursor. Must always be called, even after a failure. */
   done(): void;
 }
 
@@ -64,8 +64,8 @@ export async function createLive({ stdout }: Pick<Io, 'stdout'>): Promise<Live> 
 const up = (rows: number): string => (rows > 0 ? `\u001b[${rows}A\r` : '\r');
 
 /**
- * Counts the terminal rows that lines of these widths occupy now. If the terminal was narrowed after drawing, it has
- * wrapped the lines.
+ * Counts the terminal rows that lines of these widths occupy now. If the terminal has become narrower since the lines
+ * were drawn, it has wrapped them.
  */
 const rowsOf = (widths: readonly number[], columns: number): number =>
   widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0);

@@ -9,8 +9,8 @@ import { wrap } from './wrap.ts';
 import { makeRoom, writerOf } from './writer.ts';
 
 /**
- * Prints notes on stderr with `-o table`, or if stderr is a TTY. A program that requested another format and captures
- * stderr finds only errors there.
+ * Prints notes on stderr if the format is `table` or stderr is a TTY. If a program requests another format and captures
+ * stderr, it finds only errors there.
  */
 export function reportToUser(lines: readonly string[], io: Io, format: OutputFormat): void {
   if (format !== 'table' && !io.stderr.isTerminal) return;
@@ -75,8 +75,8 @@ const hanging = 2;
 /** Minimum terminal width for folding sentences. */
 const narrowest = 20;
 /**
- * Private-use placeholders in unbreakable text: one for a space, one for a break opportunity between brackets. They
- * never occur in our own text.
+ * Private-use characters that stand for a space, and for a break opportunity between brackets, inside unbreakable text.
+ * These characters never occur in errand's own text.
  */
 const [space, seam] = ['\ue000', '\ue001'];
 
@@ -114,8 +114,8 @@ function foldLine(line: string, width: number, command: string): string[] {
 }
 
 /**
- * Whether a line must not be folded, because it is a suggested command or has several columns. A labelled value may be
- * folded, with continuation lines beneath the value.
+ * Whether a line must not be folded. This is so for a suggested command, and for a line with several columns. A
+ * labelled value may be folded, with the continuation lines beneath the value.
  */
 const isWhole = (plain: string): boolean =>
   /^(?:try: | {0,9}\$ )/.test(plain) || (/\S {2}/.test(plain) && labelOf(plain.trimStart()) === 0);
@@ -123,8 +123,8 @@ const isWhole = (plain: string): boolean =>
 const named = /^(?:[a-z]+ )?[a-z]+ {2,8}(?=\S)/;
 
 /**
- * Width of a label including trailing spaces, as in `ship to Ada Lovelace, …`; 0 if the line has no label, or has more
- * columns than a label and a value.
+ * Width of a label, including the spaces after it, as in `ship to Ada Lovelace, …`. 0 if the line has no label, or if
+ * it has further columns besides the label and its value.
  */
 function labelOf(text: string): number {
   const { length } = named.exec(text)?.[0] ?? '';
@@ -146,7 +146,7 @@ function masked(text: string, command: string): string {
   return text.slice(0, at).replace(/`[^`]{1,400}`/g, unbreakable) + unbreakable(text.slice(at));
 }
 
-/** Start index of a command that extends to the end of the line. The command follows a colon or a dollar sign. */
+/** Start index of a command that extends to the end of the line and follows a colon or a dollar sign. */
 function startOfCommand(text: string, command: string): number {
   const plainBefore = /(?::|\$)$/;
   for (let at = text.indexOf(`${command} `); at >= 0; at = text.indexOf(`${command} `, at + 1))
@@ -158,8 +158,8 @@ const unbreakable = (text: string): string => text.replaceAll(' ', space).replac
 const unmasked = (text: string): string => text.replaceAll(space, ' ').replaceAll(seam, '');
 
 /**
- * Display width without a library. Characters that may be wide count as wide, so lines may come out too short but never
- * too long.
+ * Computes the display width without a library. Characters that may be wide count as wide, so a line may come out too
+ * short but never too long.
  */
 function columnsOf(text: string): number {
   const plain = text.replace(escapes, '').replaceAll(seam, '').replaceAll(space, ' ');

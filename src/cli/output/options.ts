@@ -7,7 +7,7 @@ interface Chosen {
 }
 
 /**
- * Resolves how a run presents its result. @param serviceClock tells the service's time, ms since the epoch. @param
+ * Resolves how a run presents its result. @param serviceClock tells the service's time, in ms since the epoch. @param
  * defaultFormat is the command's own default. @throws UsageError for an unparsable query.
  */
 export async function outputOptions(

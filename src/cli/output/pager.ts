@@ -6,8 +6,8 @@ import { writerOf } from './writer.ts';
 const lineBreak = 0x0a;
 
 /**
- * Buffers text until it is known whether the text fits the terminal. Longer text goes to the pager as it arrives;
- * shorter text is written at the end.
+ * Buffers text until it is clear whether the text fits on the terminal. If it does not fit, the text goes to the pager
+ * as it arrives. If it fits, the text is written at the end.
  */
 export class PagedStream extends Writable {
   readonly #target: Writable;
@@ -37,7 +37,7 @@ export class PagedStream extends Writable {
     else this.#open().then(() => done(), done);
   }
 
-  /** Writes what is still held back, and waits until the user has left the pager. */
+  /** Writes any text that is still buffered, and waits until the user has left the pager. */
   async finish(): Promise<void> {
     this.#pager?.stdin?.end();
     await this.#ended;
@@ -56,9 +56,10 @@ export class PagedStream extends Writable {
       env: { LESS: 'FRX', ...environment },
     });
     this.#pager = pager;
-    // The user may quit the pager before the end. Each write reports that to its caller, so ignore the event.
+    // The user may quit the pager before the end. Ignore the resulting stream error here, because each write reports it
+    // to its caller.
     pager.stdin.on('error', () => {});
-    // Exit code if the shell finds no such program. The text is then shown without a pager.
+    // Exit code of the shell if there is no such program. The text is then shown without a pager.
     const missing = 127;
     this.#ended = new Promise((resolve) => {
       pager.on('error', () => resolve());

@@ -42,14 +42,17 @@ export function paintMood(mood: Mood | undefined, paint: Paint): (text: string) 
   return mood === 'past' ? paint.faint : paint[mood];
 }
 
-/** Color of a status, chosen by its last word, so that unknown values may still match. */
+/** Color of a status. It is chosen by the last word of the status, so that an unknown status may still get a color. */
 export const paintStatus = (status: string, paint: Paint): ((text: string) => string) =>
   paintMood(moodOf(status), paint);
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
-/** Frame interval, ms. */
+/** Frame interval, in ms. */
 export const spinnerEveryMs = 120;
 
-/** Spinner symbol. @param frame index from 0; wraps around. */
+/**
+ * Symbol of the spinner.
+ * @param frame is an index from 0. It wraps around.
+ */
 export const spinnerFrame = (frame: number): string => frames[frame % frames.length] ?? '';

@@ -39,7 +39,7 @@ function openBar(terminal: OutputStream, total: number | undefined, drawing: Omi
     // Redraw even an unchanged bar, because output in between erases it.
     forceRedraw: true,
     clearOnComplete: true,
-    // The program handles interruption itself and then closes the bar.
+    // Do not handle interruption here. The program itself handles it, and then closes the bar.
     gracefulExit: false,
   });
   const close = openArea({ hide: () => void (started && terminal.stream.write(clearLine)) });
@@ -68,7 +68,8 @@ interface Drawing {
 
 /**
  * Formats the bar and its facts in one line that fits. If space is short, drops or shrinks the bar first, then the
- * rate, the remaining time and the label. The count and the note always stay, because the note may report failures.
+ * rate, then the remaining time, then the label. The count and the note always stay, because the note may report
+ * failures.
  * @param progress is 0 to 1; undefined if the total is unknown.
  */
 export function barLine(
@@ -105,8 +106,8 @@ export function barLine(
 }
 
 /**
- * Terminal as the library sees it. Suppresses saving and restoring the cursor, since output in between may scroll the
- * saved position away.
+ * The terminal in the form in which the library gets it. The codes that save and restore the cursor are suppressed,
+ * since output in between may scroll the saved position away.
  */
 class BarLine extends Writable {
   readonly isTTY = true;
@@ -118,8 +119,8 @@ class BarLine extends Writable {
   }
 
   /**
-   * A width beyond any terminal's. Lines already fit the terminal. Given the real width, the library would cut them in
-   * the middle of a color code.
+   * A width greater than that of any terminal. The lines already fit the terminal. With the real width, the library
+   * would cut them in the middle of a color code.
    */
   get columns(): number {
     return 10_000;

@@ -4,7 +4,7 @@ import type { Io } from '../../platform/streams.ts';
 import type { Progress, ProgressOptions } from '../../run/context.ts';
 import { reportToUser, writeErr } from './notice.ts';
 
-/** Content of the bar or plain line. */
+/** Content of the progress bar, or of the plain line that replaces it. */
 export interface ProgressFacts {
   readonly label: string;
   /** `1,200 of 5,000 rows`. */
@@ -24,7 +24,7 @@ interface State {
 }
 
 const lineEveryMs = 10_000;
-/** How often to check whether a line is due, ms. */
+/** Interval, in ms, at which to check whether a line is due. */
 const dueEveryMs = 500;
 
 /** Shows progress on stderr: a bar on a TTY, else one plain line every 10 s. */
@@ -57,7 +57,7 @@ function plainProgress(io: Io, options: ProgressOptions): Progress {
   };
 }
 
-/** Loads the bar library while the work begins; progress made meanwhile is shown once the library is loaded. */
+/** Loads the bar library while the work begins. Progress made in the meantime is shown once the library is loaded. */
 function barProgress(io: Io, options: ProgressOptions): Progress {
   const startedAt = options.now();
   let latest: State = { done: 0, note: '', isWaiting: false };
@@ -91,7 +91,7 @@ function factsOf(options: ProgressOptions, { done, note, isWaiting }: State, ela
   return isWaiting ? { ...facts, rate: '', left: '' } : facts;
 }
 
-/** @param elapsed ms since the work began. */
+/** @param elapsed is the time since the work began, in ms. */
 export function progressFacts(
   { label, total, from = 0, unit = '' }: Omit<ProgressOptions, 'now'>,
   done: number,

@@ -104,8 +104,8 @@ export type QueryResult =
 const documentFormats: ReadonlySet<string> = new Set(['json', 'yaml', 'ndjson']);
 
 /**
- * Applies `--query` to the JSON that would be printed without it, after `--fields`. With ndjson, the query is applied
- * to each record as it arrives; otherwise it is applied to the whole result in memory.
+ * Applies `--query` to the JSON that would be printed without it, after `--fields` was applied. With ndjson, each
+ * record is queried as it arrives. Otherwise, the whole result is collected in memory first.
  * @throws UsageError for an invalid expression, before reading from the source.
  */
 export async function queryResult(

@@ -8,14 +8,15 @@ import { paintMood } from './paint.ts';
 import { inferColumns } from './select.ts';
 import { type TableOptions, tableLines } from './table.ts';
 
-/** Maximum nesting shown as views; deeper records are printed as JSON. */
+/** Maximum depth at which a nested record is shown as a view. Deeper records are printed as JSON. */
 const maxDepth = 4;
 
 /**
  * Formats a record as lines of name and value. A nested list of records becomes an indented table, a nested object an
  * indented view. Values are shown in full, wrapped at word boundaries to the terminal width.
- * @param hidden receives the names of columns for which a nested table has no room. @param showEmpty tells whether
- * columns without a value get a line, as explicitly requested columns do.
+ * @param hidden receives the names of columns for which a nested table has no room.
+ * @param showEmpty tells whether a column without a value gets a line too, which is so if the user requested the
+ * columns explicitly.
  */
 export async function recordLines(
   record: unknown,
@@ -62,7 +63,7 @@ const isEmpty = (value: unknown): boolean =>
   value === '' ||
   (isRecord(value) && Object.keys(value).length === 0);
 
-/** Whether a value is shown below its name because it is an object, or a list that contains one. */
+/** Whether a value is shown below its name. This is so for an object, and for a list that contains an object. */
 function opens(value: unknown, depth: number): value is object {
   if (depth >= maxDepth || isEmpty(value)) return false;
   return Array.isArray(value) ? value.some(isRecord) : isRecord(value);

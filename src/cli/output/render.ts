@@ -22,16 +22,17 @@ interface Printing {
   readonly io: Io;
   readonly options: OutputOptions;
   readonly out: Writer;
-  /** Resolves once the user has everything that was written, so that hints come below it. */
+  /** Resolves once everything that was written has reached the user, so that hints appear below it. */
   settle(): Promise<void>;
 }
 
 /**
- * Prints a command's result. Streams data to stdout with backpressure. If the reader closes (`| head`), the source is
- * stopped and this call ends quietly. Hints go to stderr.
- * @returns the exit code of the result. It is 0 if the result sets none, or if the reader of a list has closed.
- * @throws UsageError for an invalid `--query`; OutputError if stdout cannot be written; or the source's error, once all
- * records received before it are written.
+ * Prints a command's result. Streams data to stdout with backpressure. If the reader of stdout closes (`| head`), stops
+ * the source and returns quietly. Hints go to stderr.
+ * @returns the exit code of the result. It is 0 if the result sets none, or if the reader closed while a list was
+ * printed.
+ * @throws UsageError for an invalid `--query`; OutputError if stdout cannot be written to; or the source's error, once
+ * all records received before the error are written.
  */
 export async function printResult(result: Result, io: Io, options: OutputOptions): Promise<number> {
   const paged = await pagedFor(result, io, options);
@@ -47,7 +48,7 @@ export async function printResult(result: Result, io: Io, options: OutputOptions
   }
 }
 
-/** A stream to the pager, for a result that a person reads. */
+/** Opens a stream to the pager if a person reads this result at a terminal; otherwise returns undefined. */
 async function pagedFor(result: Result, io: Io, options: OutputOptions) {
   const { pager, format } = options;
   const isRead = result.kind === 'record' || (result.kind === 'list' && result.columns.length > 0);
@@ -134,7 +135,7 @@ async function printList(result: ListResult, printing: Printing): Promise<void> 
   }
 }
 
-/** Numbers the rows of a list shown on a TTY, so that each can be referred to by its number. */
+/** Numbers the rows of a list shown on a TTY, so that later commands can refer to a row by its number. */
 async function numbered(result: ListResult, io: Io, options: OutputOptions, titleOf: TitleOf | undefined) {
   const plain = { rows: result.rows, numbers: [], tell: async (): Promise<void> => {} };
   if (!io.stdout.isTerminal) return plain;
@@ -145,7 +146,7 @@ async function numbered(result: ListResult, io: Io, options: OutputOptions, titl
   return { rows: counter.count(result.rows), numbers: [counter.column], tell: report };
 }
 
-/** Looks up product titles if a record has no titles of its own for these columns. */
+/** Looks up product titles for records that do not contain the titles which these columns show. */
 async function titlesFor(
   columns: readonly Column[],
   record: RecordResult['record'],
@@ -180,7 +181,7 @@ async function printListTable(
   if (table.count === 0) reportToUser([result.empty ?? 'Nothing found.'], io, 'table');
   const shown = table.shown.map(({ index }) => columns[index]);
   const id = shown.find((column) => column?.path === (result.id ?? 'id'));
-  // If the table shows no ids, point out row numbers and `-o id`.
+  // If the table shows no ids, tell the user about row numbers and `-o id`.
   if (id === undefined && numbers.length > 0 && table.count > 0)
     reportToUser([`@1 names the first row; -o id prints the ${result.id ?? 'id'} of each`], io, 'table');
   if (table.hidden.length + table.narrowed.length === 0) return;
@@ -234,7 +235,7 @@ async function printRecord(result: RecordResult, { io, options, out, settle }: P
   reportToUser(leftOut({ hidden: [...hidden], narrowed: [] }, undefined, io.stderr.columns()), io, 'table');
 }
 
-/** Column order is stable for scripts; on a TTY the most important come first. */
+/** For scripts, the order of the columns is stable. On a TTY, the most important columns come first. */
 const columnsFor = (
   { columns, screen = columns }: RecordResult | ListResult,
   { stdout }: Io,
@@ -249,7 +250,7 @@ const columnsFor = (
 async function tableOptions(io: Io, { now, localNow, utc = false, fields }: OutputOptions) {
   const { stdout } = io;
   const typed = (text: string): string => asTyped(text, io, 'stdout');
-  // A field requested by name is shown with its raw value.
+  // If the user requested a field by name, show its raw value.
   const isScreen = stdout.isTerminal && !fields;
   const width = stdout.isTerminal ? stdout.columns() || 100 : undefined;
   const plain = stdout.isDumb === true;
@@ -305,7 +306,10 @@ async function printText(result: TextResult, printing: Printing): Promise<void> 
 
 const asText = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
 
-/** Formats that write each record as it arrives. A table is excluded, because it has to see many records first. */
+/**
+ * Formats that write each record as it arrives. Tables are not included, because a table needs many records to compute
+ * its widths.
+ */
 type RecordFormat = Exclude<OutputFormat, 'table'>;
 
 type Shape = Pick<RecordResult, 'columns' | 'id'>;

@@ -2,14 +2,14 @@ import { columnValue } from '../../format/cell.ts';
 import { accessor, isRecord } from '../../format/path.ts';
 import type { Column, ListResult, RecordResult, Row } from '../../format/result.ts';
 
-/** Columns selected by `--fields`, in its order; unknown paths become plain text columns. */
+/** The columns that `--fields` selects, in the same order. For an unknown path, there is a plain text column. */
 export function selectColumns(
   columns: readonly Column[],
   fields: readonly string[] | undefined,
 ): readonly Column[] {
   if (!fields) return columns.filter(({ isNamedOnly }) => !isNamedOnly);
   const known = new Map(columns.map((column) => [column.path, column]));
-  // The first fields requested matter most, so a narrow terminal hides the last ones.
+  // The user lists the fields in order of importance, so a narrow terminal hides the last ones first.
   return fields.map((path, index) => ({
     name: path,
     path,
@@ -34,7 +34,7 @@ export function withStates<R extends RecordResult | ListResult>(result: R): R {
 /** Normalizes a name, so that case and the separators between words make no difference. */
 const folded = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]+/g, ' ');
 
-/** Adds a column for each of `--fields` that is the heading of a table column. */
+/** For each field of `--fields` that is the heading of a table column, adds that column. */
 export function withHeadings<R extends RecordResult | ListResult>(result: R, fields: readonly string[]): R {
   const { columns, screen = [] } = result;
   const headings = fields.flatMap((field): Column[] => {
@@ -44,7 +44,7 @@ export function withHeadings<R extends RecordResult | ListResult>(result: R, fie
     );
     if (!column) return [];
     const read = accessor(field);
-    // A record field of that name takes precedence over the column.
+    // If the record has a field of that name, the field takes precedence over the column.
     return [
       { ...column, path: field, value: (row, titleOf) => read(row) ?? columnValue(column, row, titleOf) },
     ];
@@ -53,8 +53,8 @@ export function withHeadings<R extends RecordResult | ListResult>(result: R, fie
 }
 
 /**
- * Projects a record to `--fields` for JSON. The result is an object keyed by path, in the order given; a value is null
- * if the path has none and no column computes it. Without fields, returns the record itself.
+ * Projects a record to `--fields` for JSON. The result is an object keyed by path, in the order of `--fields`. A value
+ * is null if there is nothing at its path and no column computes the value. Without fields, returns the record itself.
  */
 export function projection(
   columns: readonly Column[],

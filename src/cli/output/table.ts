@@ -17,11 +17,11 @@ import type { Writer } from './writer.ts';
 
 const gap = 2;
 
-/** Minimum useful width; below this, the least important column is dropped instead. */
+/** Minimum useful width of a column. If there is less room, the least important column is dropped instead. */
 const minTextWidth = 12;
-/** Minimum width of a status; fits its symbol and first word. */
+/** Minimum width of a status. The status's symbol and first word fit in it. */
 const minStatusWidth = 16;
-/** Minimum width of prose; fits a few words per line. */
+/** Minimum width of prose. A few words fit in a line of it. */
 const minProseWidth = 20;
 /** Weight that makes a status the last column to be dropped, because a row without its status may look successful. */
 const statusFirst = 1000;
@@ -33,11 +33,11 @@ export interface PlacedColumn {
   readonly index: number;
   readonly width: number;
   readonly align: 'left' | 'right';
-  /** Whether longer text is truncated with `…`; never for amounts and ids, whose meaning would change. */
+  /** Whether longer text is truncated with `…`. Amounts and ids never are, because their meaning would change. */
   readonly cuts: boolean;
   /** Whether longer text wraps at word boundaries. */
   readonly wraps: boolean;
-  /** What truncation keeps: for a URL, its host and its end, which identifies the product. */
+  /** Which part of a text truncation keeps. Of a URL, it keeps the host, and the end, which identifies the product. */
   readonly keeps: 'start' | 'ends' | 'host';
 }
 
@@ -45,9 +45,9 @@ export interface Layout {
   readonly shown: readonly PlacedColumn[];
   /** Columns that did not fit and are shown below each row. */
   readonly below: readonly number[];
-  /** Names of the columns that did not fit, except those empty in every row. */
+  /** Names of the columns that did not fit. Columns that are empty in every row are left out. */
   readonly hidden: readonly string[];
-  /** Names of shown columns narrower than their widest text. */
+  /** Names of the columns that are shown, but are narrower than their widest text. */
   readonly narrowed: readonly string[];
 }
 
@@ -180,7 +180,7 @@ function narrow(columns: readonly Candidate[], limit: number): void {
 }
 
 /**
- * If only one column remains, truncates it to the terminal width, even if columns of its kind are otherwise never
+ * If only one column remains, truncates it to the terminal width, even if columns of that kind are otherwise never
  * truncated.
  */
 function onlyOne(shown: readonly Candidate[], limit: number): Partial<PlacedColumn> {
@@ -258,7 +258,7 @@ class Table {
     readonly ids: ShortIds,
   ) {}
 
-  /** Final layout. Its hidden columns include those that were empty in the first rows but had text later. */
+  /** Final layout. Its hidden columns include columns that were empty in the first rows but had text in later rows. */
   get layout(): Layout {
     return { ...this.placed, hidden: [...this.placed.hidden, ...this.#missed] };
   }
@@ -379,13 +379,13 @@ const late = Symbol('late');
 interface BatchOptions {
   /** Maximum rows of the first batch. */
   readonly size: number;
-  /** How long the first batch waits for more rows after its first row has arrived, ms. */
+  /** How long, in ms, the first batch waits, after its first row has arrived, for more rows. */
   readonly waitMs: number;
 }
 
 /**
- * Batches rows. The first batch has up to `size` rows, or those that arrive within `waitMs` of the first row; later
- * rows come one at a time. This lets a table compute widths from several rows without much delay.
+ * Batches rows, so that a table can compute its widths from several rows without much delay. The first batch has up to
+ * `size` rows, or those that arrive within `waitMs` of the first row. Later rows come one at a time.
  */
 export async function* headFirst<T>(
   rows: Iterable<T> | AsyncIterable<T>,
@@ -414,7 +414,8 @@ export async function* headFirst<T>(
       coming = undefined;
       if (!step.done) head.push(step.value);
     }
-    // Mark the promise as handled. The row that missed the first batch may still fail while nobody awaits this promise.
+    // Mark the promise as handled. It belongs to the row that came too late for the first batch, and may reject while
+    // nobody awaits it.
     coming?.catch(() => {});
     if (head.length > 0) yield head;
     while (coming || !ended) {
@@ -428,7 +429,7 @@ export async function* headFirst<T>(
   }
 }
 
-/** Stops a source early; a source that is busy stops later, without being awaited. */
+/** Stops a source early. If the source is busy, it stops later, and nobody waits for that. */
 async function stop(iterator: Iterator<unknown> | AsyncIterator<unknown>, busy: boolean): Promise<void> {
   const stopped = Promise.resolve(iterator.return?.());
   if (busy) stopped.catch(() => {});
@@ -490,7 +491,7 @@ const borderless = {
 };
 
 /**
- * Returns the text before, between and after the columns of a line, as cli-table3 lays it out. Cached per table,
+ * Returns the text that cli-table3 puts before, between and after the columns of a line. It is cached per table,
  * because a layout takes 150 µs.
  */
 async function layoutOf(columns: readonly PlacedColumn[]): Promise<readonly string[]> {
@@ -511,8 +512,8 @@ async function layoutOf(columns: readonly PlacedColumn[]): Promise<readonly stri
 const layouts = new WeakMap<readonly PlacedColumn[], readonly string[]>();
 
 /**
- * Draws a page, one line per row, without borders or trailing spaces. cli-table3 measures wide, combining and emoji
- * characters by an older Unicode version than terminals, so texts are measured here.
+ * Draws a page with one line per row, and without borders or trailing spaces. Texts are measured here and not by
+ * cli-table3, which measures wide, combining and emoji characters by an older Unicode version than terminals do.
  */
 export async function drawRows(
   rows: readonly (readonly Cell[])[],

@@ -35,13 +35,13 @@ function withValues(parts: readonly string[], width: number): string[] {
   return whole;
 }
 
-/** Folds a command line with backslash continuations, so that a shell still reads a single command. */
+/** Folds a command line with backslash continuations, so that a shell still reads it as a single command. */
 export function foldCommand(command: string, width: number): string[] {
   if (command.length <= width) return [command];
   const lines: string[] = [];
   for (const word of withValues(command.match(words) ?? [], width)) {
     const longer = lines.length === 0 ? word : `${lines.at(-1)} ${word}`;
-    // Reserves room for the backslash and the space before it.
+    // Leave room for the backslash and the space before it.
     if (lines.length > 0 && longer.length > width - 2) lines.push(`  ${word}`);
     else lines.splice(-1, 1, longer);
   }

@@ -6,11 +6,11 @@ import { OutputError } from '../../platform/errors.ts';
 
 const chunkSize = 64 * 1024;
 const del = 0x7f;
-/** Total time the output may still wait for its reader after an abort, ms. */
+/** Total time, in ms, for which the output may still wait for its reader after an abort. */
 const graceMs = 200;
 const lineBreak = 0x0a;
 
-/** Error codes of a closed reader, such as `| head` when it has enough. */
+/** Error codes that mean that the reader has closed, such as `| head` when it has enough. */
 const goneCodes = new Set([
   'EPIPE',
   'EOF',
@@ -43,14 +43,17 @@ export class Writer {
   }
 
   /**
-   * After the signal aborts, drops whatever the reader does not accept within a grace period; every call then throws
-   * the abort reason.
+   * Sets the signal that ends the output. After it aborts, whatever the reader does not accept within a grace period is
+   * dropped, and every call then throws the abort reason.
    */
   endWith(signal: AbortSignal): void {
     this.#signal = signal;
   }
 
-  /** @param before is a prefix for the first text written; if no text is written, neither is the prefix. */
+  /**
+   * @param before is a prefix, which is written just before the first text. If no text is ever written, neither is the
+   * prefix.
+   */
   beginWith(before: string): void {
     this.#before = before;
   }
@@ -60,14 +63,15 @@ export class Writer {
     return this.#closed;
   }
 
-  /** Whether the signal aborted before an open reader had received everything. */
+  /** Whether the signal aborted before a reader that was still open had received everything. */
   get isCutShort(): boolean {
     return this.#isCutShort;
   }
 
   /**
-   * @param scrub is applied to text as it is sent, but not to the many chunks that are pure ASCII.
-   * @throws OutputError if an earlier write failed for a reason other than a closed reader, or the abort reason.
+   * @param scrub is applied to text as it is sent, except to chunks of pure ASCII, which are frequent.
+   * @throws OutputError if an earlier write failed, unless the reader had merely closed; the abort reason after an
+   * abort.
    */
   write(text: string, scrub?: Scrub): Promise<void> | undefined {
     this.#check();
@@ -178,8 +182,8 @@ export class Writer {
 const writers = new WeakMap<Writable, Writer>();
 
 /**
- * Returns the one writer of a stream, so that the writer's state, such as a closed reader, carries over to later
- * results.
+ * Returns the one writer of a stream. All results share this writer, so that its state, such as a closed reader,
+ * carries over from one result to the next.
  */
 export function writerOf(stream: Writable): Writer {
   const known = writers.get(stream);
@@ -190,8 +194,8 @@ export function writerOf(stream: Writable): Writer {
 }
 
 /**
- * A redrawn area of the terminal, such as a progress bar or live table. It is hidden before other output and redrawn
- * below it, but not while a line is incomplete.
+ * A redrawn area of the terminal, such as a progress bar or live table. Before other output is printed, the area is
+ * hidden, and then it is redrawn below that output. While a line is incomplete, the area stays hidden.
  */
 interface LiveArea {
   /** Erases the area, leaving the cursor at the start of its line. */
@@ -210,7 +214,8 @@ export function openArea(area: LiveArea): () => void {
 }
 
 /**
- * Call it before other text is printed on the terminal. @param endsLine tells whether that text ends with a line break.
+ * Must be called before other text is printed on the terminal.
+ * @param endsLine tells whether that text ends with a line break.
  */
 export function makeRoom(endsLine: boolean): void {
   current?.hide();

@@ -36,7 +36,7 @@ const inDigits: ScalarTag = {
   tag: 'tag:yaml.org,2002:float',
   default: true,
   identify: (value) => typeof value === 'number' && /e/.test(String(value)),
-  // Matches nothing when parsing, because this tag is only for writing.
+  // Never matches when YAML is parsed, because this tag is only for writing.
   test: /(?!)/,
   resolve: Number,
   stringify: ({ value }) => {

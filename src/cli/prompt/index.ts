@@ -74,7 +74,7 @@ export async function askRows<R extends Row>(
   return answeredAfresh(context, (on) => checkbox<R>(question, on));
 }
 
-/** After the question, the choice is shown without column padding. */
+/** Once the user has answered, the choice is shown without the padding of the columns. */
 const rowChoice = <T>(value: T, name = ''): { value: T; name: string; short: string } => ({
   value,
   name,
@@ -82,7 +82,7 @@ const rowChoice = <T>(value: T, name = ''): { value: T; name: string; short: str
 });
 
 const shownAtOnce = 12;
-/** Columns taken by the choice list's markers. */
+/** Number of columns that the markers of the choice list take. */
 const marks = 4;
 
 export async function rowLines(
@@ -156,8 +156,8 @@ async function answeredAfresh<T>(context: Context, ask: (on: On) => Promise<T>):
 
 async function answered<T>(context: Context, ask: (on: On) => Promise<T>): Promise<T> {
   const { stdin, stderr } = context.io;
-  // Ctrl-D on an empty line, or the end of stdin, ends the input without settling the prompt, which would then hang
-  // forever.
+  // Handle the end of the input. After Ctrl-D on an empty line, or at the end of stdin, the prompt would otherwise
+  // never settle.
   const unread = new AbortController();
   const stop = (): void => unread.abort();
   stdin.stream.on('pause', stop);
@@ -177,9 +177,7 @@ async function answered<T>(context: Context, ask: (on: On) => Promise<T>): Promi
   }
 }
 
-/**
- * The last chunk of input from the terminal. A paste arrives as one chunk, of which a prompt reads only the first line.
- */
+/** The last chunk of input from the terminal. A paste arrives as one chunk, but a prompt reads only its first line. */
 let lastChunk = '';
 const noteChunk = (typed: Buffer | string): void => {
   lastChunk = typed.toString();
@@ -191,7 +189,7 @@ export function interrupted({ signal }: Pick<Context, 'signal'>, cause?: unknown
   return new ErrandError(how, `${how}; nothing was sent`, { outcome: 'not_sent', cause });
 }
 
-/** Quiet time after which a terminal has delivered all pending input, ms. */
+/** Time in ms without any input after which the terminal has delivered all pending input. */
 const quietMs = 30;
 const controlC = '\u0003';
 
@@ -216,7 +214,7 @@ async function pendingText(stdin: Readable, signal: AbortSignal): Promise<string
   if (!(stdin instanceof ReadStream) || signal.aborted) return '';
   let text = '';
   const wasRaw = stdin.isRaw;
-  // Input without Enter is only readable in raw mode.
+  // Switch to raw mode. Without it, input can be read only after Enter was pressed.
   stdin.setRawMode(true);
   await new Promise<void>((resolve) => {
     const end = (): void => {
@@ -233,7 +231,7 @@ async function pendingText(stdin: Readable, signal: AbortSignal): Promise<string
     };
     const timer = setTimeout(end, quietMs);
     stdin.on('data', take);
-    // The previous prompt may have paused stdin.
+    // Resume stdin, because the previous prompt may have paused it.
     stdin.resume();
     stdin.once('end', end);
     signal.addEventListener('abort', end, { once: true });

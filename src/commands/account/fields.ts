@@ -53,7 +53,10 @@ export async function accountFields(
 
 const largestSecretBytes = 4096;
 
-/** Options that tell where to read an account's secrets. A secret is never a flag value or an environment variable. */
+/**
+ * Options that name the place from which to read an account's secrets. A secret itself is never a flag value or an
+ * environment variable.
+ */
 export const secretOptions = {
   passwordFile: {
     kind: 'text',
@@ -143,10 +146,10 @@ const retailerColumns: readonly Column<Shape<'PublicRetailer'>>[] = [
 ];
 
 /**
- * Confirms an unlisted retailer, which may be a typo that leaves the account unused. Asks a user, but only warns a
- * script. The service accepts any name, since it orders from unlisted stores too.
- * @param done names the action that is cancelled if the user declines, such as `stored`. @throws UsageError if the user
- * declines.
+ * Confirms a retailer that the service does not list. The name may be a typo, which would leave the account unused, but
+ * the service also orders from stores that it does not list. Asks a user for confirmation, but only warns a script.
+ * @param done names the action that is cancelled if the user declines, such as `stored`.
+ * @throws UsageError if the user declines.
  */
 export async function agreeToRetailer(
   context: Context,
@@ -190,7 +193,10 @@ function namesOf(row: JsonObject): string[] {
 
 type ListedRetailer = JsonObject & { readonly retailer: string };
 
-/** Retailers the service lists; with `all`, also stores it has seen. Empty if the service cannot be queried. */
+/**
+ * Retailers that the service lists. With `all`, also stores that the service has merely seen. Empty if the service
+ * cannot be queried.
+ */
 async function listRetailers(context: Context, include?: readonly ['all']): Promise<ListedRetailer[]> {
   // --curl performs no reads.
   if (context.previewsReads) return [];
@@ -204,7 +210,7 @@ async function listRetailers(context: Context, include?: readonly ['all']): Prom
     }
     return found;
   } catch (error) {
-    // Ignore an error of the service, because any real problem will surface when the account is stored.
+    // Ignore the service's error, because any real problem will surface when the account is stored.
     if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
     return [];
   }
@@ -227,8 +233,8 @@ export const accountDetailColumns: readonly Column<Shape<'ManagedAccount'>>[] = 
 ];
 
 /**
- * Changes a retailer account at the service, recording the change in the audit chain. @param shortId is the short id of
- * an existing account.
+ * Changes a retailer account at the service, and records the change in the audit chain.
+ * @param shortId is the short id of an existing account.
  */
 export function auditedAccount<T>(
   context: Context,

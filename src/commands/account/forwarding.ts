@@ -12,7 +12,7 @@ import { accountDetailColumns } from './fields.ts';
 
 type Account = ReceivedRow<'account.list'>;
 
-/** Polling interval for the first message, ms. */
+/** Interval, in ms, at which to poll for the first message. */
 const pollMs = 3000;
 
 export const forwarding = defineCommand({
@@ -81,7 +81,7 @@ async function untilForwarded(
 ): Promise<Account> {
   const forwarded = await poll(
     async () => {
-      // The last poll starts after --timeout has passed, so give it time of its own.
+      // The last poll starts after --timeout has passed, so give its request time of its own.
       const account = await find(client, id, new Deadline(clock, Math.max(deadline.leftMs, pollMs)));
       return isForwarded(account) ? account : undefined;
     },

@@ -19,7 +19,10 @@ const clearable = {
   config: ['retailer_config', {}],
 } as const;
 
-/** Body that clears values. @throws UsageError if another flag sets the same field. */
+/**
+ * The part of the request body that clears values.
+ * @throws UsageError if another flag sets the same field.
+ */
 function cleared(names: readonly string[], given: object): object {
   const fields = Object.entries(clearable).filter(([name]) => names.includes(name));
   const [twice] = fields.find(([, [field]]) => Object.hasOwn(given, field)) ?? [];

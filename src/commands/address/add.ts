@@ -47,7 +47,10 @@ export const add = defineCommand({
     await store.addAddress(name, address, { asDefault, replace: isReplaced });
     return { kind: 'record', record: { name, ...address }, columns: addressColumns, id: 'name' };
 
-    /** Whether the user agreed to replace the existing address of that name. @throws UsageError if not. */
+    /**
+     * Asks whether to replace the existing address of that name.
+     * @throws UsageError if the user does not agree.
+     */
     async function isAgreed(): Promise<boolean> {
       if (!store.isTaken(name)) return false;
       if (!context.interactive.yes) throw addressTaken(name);

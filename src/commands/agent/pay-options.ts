@@ -20,7 +20,7 @@ export const payOptions = {
   yes: { kind: 'flag', group, description: 'pay without confirmation' },
 } as const satisfies Options;
 
-/** Meaning of exit code 6 for every paid call. */
+/** What exit code 6 means for every paid call. */
 export const paymentExit = 'not paid: declined, refused, or more than --max-pay';
 
 interface PayFlags {
@@ -30,7 +30,7 @@ interface PayFlags {
   readonly yes?: boolean;
 }
 
-/** Parsed payment options; amounts in cents. */
+/** Parsed payment options, with amounts in cents. */
 export function paymentFrom({ maxPay, method, payCommand, yes }: PayFlags): PayOptions {
   return { method, payCommand, maxPayCents: maxPay, yes: yes === true };
 }

@@ -33,8 +33,9 @@ interface Request extends GivenBody {
 }
 
 /**
- * Sends a request for an operation that creates one record per intent. Journals, confirms and settles the request as
- * the operation's own command does. @throws UsageError for an invalid body; conflict for a repeated request.
+ * Sends a request to an operation that creates one record per intent. Journals, confirms and settles the request just
+ * as the operation's own command does.
+ * @throws UsageError for an invalid body; conflict for a repeated request.
  */
 export async function sendByHand(context: Context, request: Request): Promise<MadeRecord> {
   const name = nameOf(request.target.operation);
@@ -92,7 +93,7 @@ const placing: {
 
 /**
  * Claims the needs of a request's rows.
- * @returns undefined if the batch is already known; it is then settled or reported.
+ * @returns undefined if the batch is already known. In that case the batch has been settled or reported.
  * @throws ErrandError conflict if any row was ordered before.
  */
 async function claimByHand(
@@ -142,7 +143,7 @@ const centFields = ['max_price'] as const satisfies readonly (keyof Shape<'Order
 
 const maxShown = 10;
 
-/** Body of a request and its source. */
+/** Body of a request, and where the body came from. */
 interface GivenBody {
   readonly body: Buffer | undefined;
   /** File given with `--input`; undefined if the body was built from fields. */

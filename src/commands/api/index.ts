@@ -9,8 +9,8 @@ import { readHeaders, readPayload, reportHead, sendsSomething } from './payload.
 import { everyRow, showJson, showResponse } from './response.ts';
 
 /**
- * Allows a write only on the exact path of a known operation, because a gateway might route another spelling to the
- * order endpoint, bypassing journal and policy. A read may use any path, because it changes nothing.
+ * Allows a write only on the exact path of a known operation. A gateway might route another spelling of the path to the
+ * order endpoint, which would bypass the journal and the policy. A read may use any path, because it changes nothing.
  * @throws UsageError for a write to an unknown path, unless `allowed`; ErrandError policy if a policy is active.
  */
 async function checkWrite(
@@ -129,7 +129,7 @@ export const command = defineRootCommand({
   },
 });
 
-/** Journaled requests consist of a body and a path; other options do not apply. */
+/** A journaled request consists only of a body and a path, so the other options do not apply. */
 function refuseExtra({ method, path }: Target, flags: Readonly<Record<string, boolean | undefined>>): void {
   const [flag] = Object.entries(flags).find(([, isGiven]) => isGiven) ?? [];
   if (flag === undefined) return;

@@ -4,7 +4,7 @@ import { redactor } from '../../platform/redact/redactor.ts';
 import type { Context } from '../../run/context.ts';
 import { readBytes } from '../../run/read-document.ts';
 
-/** Maximum size of a body, and of a field read from a file, bytes. */
+/** Maximum size, in bytes, of a body and of a field that is read from a file. */
 const largest = 64 * 1024 * 1024;
 const bound = { bytes: largest, holds: 'the body of a request' };
 
@@ -24,7 +24,8 @@ export const sendsSomething = ({ rawField = [], field = [], bodyFrom }: Given): 
   rawField.length > 0 || field.length > 0 || bodyFrom !== undefined;
 
 /**
- * Sends fields as a JSON body. For a read, or when `--input` gives the body, sends them as query parameters instead.
+ * Sends fields as a JSON body. Sends them as query parameters instead if the request is a read, or if `--input` gives
+ * the body.
  * @throws UsageError naming the flag.
  */
 export async function readPayload(context: Context, method: string, given: Given): Promise<Payload> {
@@ -62,7 +63,10 @@ async function readFields(
 
 const literals: Readonly<Record<string, boolean | null>> = { true: true, false: false, null: null };
 
-/** Types a `-F` value. Only canonical whole numbers become numbers, so a postal code with a leading zero stays text. */
+/**
+ * Determines the type of a `-F` value. Only whole numbers in canonical form become numbers, so a postal code with a
+ * leading zero stays text.
+ */
 async function typedValue(context: Context, key: string, text: string): Promise<FieldValue> {
   if (Object.hasOwn(literals, text)) return literals[text] ?? null;
   if (text.startsWith('@')) return textOf(await readBytes(context, `-F ${key}`, text.slice(1), bound), key);
@@ -123,7 +127,7 @@ export function splitField(flag: string, text: string): { readonly key: string; 
   throw new UsageError(`${flag} takes key=value, key[sub]=value or key[]=value, not "${text}"`);
 }
 
-/** No prototype, so a field may have any name. */
+/** The object has no prototype, so a field may have any name. */
 const emptyFields = (): Fields => Object.create(null);
 
 /** Splits `a[b][]` into `a`, `b` and the empty name. */
@@ -172,7 +176,7 @@ function append(list: FieldValue[], parts: readonly string[], value: FieldValue,
 /** Value of `key[]` without `=`: an empty list. */
 export const emptyList: FieldValue[] = [];
 
-/** Whether the last object of a list already has this field, so that a new list element must start. */
+/** Whether the last object of a list already has this field. If so, the field starts a new object. */
 function isTaken(fields: Fields, [name = '', next, ...rest]: readonly string[]): boolean {
   if (!Object.hasOwn(fields, name)) return false;
   const here = fields[name];
@@ -203,14 +207,14 @@ export function readHeaders(lines: readonly string[]): Readonly<Record<string, s
   return Object.fromEntries(headers);
 }
 
-/** A key on the command line ends up in the shell history and the process list. */
+/** Refuse a key here, because it would end up in the shell history and in the list of processes. */
 const byHand = (): UsageError =>
   new UsageError('-H does not take an Authorization header: everyone on this machine could read the key', {
     hint: 'Set ERRAND_API_KEY, or store the key from stdin with `errand auth token`; it is sent by itself.',
     next: [{ command: 'errand auth status', when: 'to see which key is used' }],
   });
 
-/** Prints a response's status and headers on stderr, since stdout is for data only; secrets are redacted. */
+/** Prints the status and headers of a response on stderr, because stdout is only for data. Secrets are redacted. */
 export function reportHead(
   context: Context,
   { status, headers }: Pick<AnyResponse, 'status' | 'headers'>,

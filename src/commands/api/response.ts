@@ -33,7 +33,7 @@ export async function showResponse(
   return { kind: 'stream', chunks: toTerminal ? await textOnly(response.chunks, type) : response.chunks };
 }
 
-/** Converts any JSON value to a result. */
+/** Converts any JSON value to a result that can be printed. */
 export function showJson(json: unknown, operation: Operation | undefined, output: OutputOptions): Result {
   if (!isRecord(json)) return { kind: 'text', lines: [JSON.stringify(json)] };
   const name = operation?.response.type === 'json' ? operation.response.rows : undefined;
@@ -43,7 +43,7 @@ export function showJson(json: unknown, operation: Operation | undefined, output
   return { kind: 'record', record: json, columns: inferColumns([json]) };
 }
 
-/** Infers one column per record field; a table omits fields that hold nested records. */
+/** Infers one column for each field of the records. A table leaves out fields that hold nested records. */
 function columnsOf(rows: readonly JsonObject[], { format }: OutputOptions): Column[] {
   const columns = inferColumns(rows);
   if (format !== 'table') return columns;
@@ -55,7 +55,7 @@ const holdsRecords = (value: unknown): boolean =>
 
 const isRecord = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null;
 
-/** Returns the chunks after checking that the first one is text. */
+/** Returns the chunks unchanged, but first checks that the first chunk is text. */
 async function textOnly(chunks: Chunks, type: string): Promise<Chunks> {
   const iterator = chunks[Symbol.asyncIterator]();
   const first = await iterator.next();
@@ -70,7 +70,7 @@ async function textOnly(chunks: Chunks, type: string): Promise<Chunks> {
   })();
 }
 
-/** Whether the bytes are UTF-8 without NULs; the last character may be cut off. */
+/** Whether the bytes are UTF-8 and contain no NUL. The last character may be incomplete. */
 function isText(bytes: Uint8Array): boolean {
   if (bytes.includes(0)) return false;
   try {
@@ -82,13 +82,13 @@ function isText(bytes: Uint8Array): boolean {
   }
 }
 
-/** The service applied the request, but the response cannot be displayed as requested. */
+/** The error if the service has applied the request, but the response cannot be displayed as requested. */
 const notAsRequested = (message: string): ErrandError =>
   new ErrandError('usage', message, { outcome: 'applied', retryable: false });
 
 /**
- * Fetches every page of a list as one stream, holding at most two pages in memory. Pages a known path as the operations
- * table specifies, and any other path by following `next_page`.
+ * Fetches every page of a list as one stream, holding at most two pages in memory. For a known path, the operations
+ * table says how to page. For any other path, `next_page` is followed.
  * @throws UsageError for a write; ErrandError if the response is not a list.
  */
 export async function everyRow(
@@ -115,7 +115,7 @@ export async function everyRow(
     all: true,
     deadline: new Deadline(context.clock, context.waitMs()),
   });
-  // Take the columns from the first page, since a table cannot wait for the last page.
+  // Take the columns from the first page, since a table cannot wait for later pages.
   const first = await pages.next();
   const columns = columnsOf(first.done ? [] : first.value.rows, context.output);
   return { kind: 'list', rows: rowsOf(first, pages), columns };
@@ -141,7 +141,7 @@ function queryOf(search: string): Record<string, readonly string[]> {
   return Object.fromEntries([...new Set(parameters.keys())].map((name) => [name, parameters.getAll(name)]));
 }
 
-/** Parses a whole-number query parameter; leaves any other value for the service to reject. */
+/** Parses a query parameter that is a whole number. Any other value is left for the service to reject. */
 function numberIn(
   query: Readonly<Record<string, string | readonly string[]>>,
   name: string,

@@ -81,7 +81,7 @@ export const approve = defineCommand({
   },
 });
 
-/** Describes an earlier decision on the request. */
+/** Describes an earlier decision about the request. */
 function decidedLines({ decidedBy, decidedAt }: Approval, state: ShownState): string[] {
   if (state === 'denied')
     return [`  it was denied by ${decidedBy} at ${decidedAt}; approving it takes that back`];

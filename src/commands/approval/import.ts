@@ -53,7 +53,7 @@ export const importApproval = defineCommand({
 /** Maximum number of open requests to try. */
 const maxTried = 100;
 
-/** Finds the request that a signature approves, including one already approved. */
+/** Finds the request that a signature approves. The request may already have been approved. */
 async function signedRequest(context: Context, policy: Policy, signature: string): Promise<ApprovalRequest> {
   const approvals = await (await context.journal()).reservations.approvals();
   const open = approvals

@@ -60,7 +60,7 @@ export const log = defineCommand({
 
 type LogRow = Output<'AuditRecord'>;
 
-/** Returns the last `limit` rows without buffering all of them. */
+/** Returns the last `limit` rows, and holds no more than these in memory. */
 function latest(rows: Iterable<LogRow>, limit: number): LogRow[] {
   let recent: LogRow[] = [];
   for (const row of rows) {
@@ -70,13 +70,13 @@ function latest(rows: Iterable<LogRow>, limit: number): LogRow[] {
   return recent.slice(-limit);
 }
 
-/** One word that tells how a record's action ended, or else the reason given in the record. */
+/** One word that tells how a record's action ended. If there is none, the reason given in the record. */
 function outcomeOf({ detail }: Unchecked<LogRow>): unknown {
   const { code, outcome, status, change, reason } = Object(detail);
   return code ?? outcome ?? status ?? change ?? reason;
 }
 
-/** Describes what no other column shows; omits hashes and internal counts. */
+/** Describes the parts of a record that no other column shows. Omits hashes and internal counts. */
 function detailOf({ detail }: Unchecked<LogRow>): unknown {
   if (typeof detail !== 'object' || detail === null) return detail;
   const words = Object.entries(detail).flatMap(([name, value]) => {

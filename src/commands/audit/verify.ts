@@ -72,16 +72,16 @@ export const verify = defineCommand({
   },
 });
 
-/** Maximum number of findings printed beside the record. */
+/** Maximum number of findings that are printed in addition to the record. */
 const maxReported = 5;
 
 /**
- * Verifies the chain in the journal. Reads the journal's record count first, because other processes may append
- * meanwhile.
+ * Verifies the chain in the journal. First reads how many records the journal has, because other processes may add
+ * records meanwhile.
  */
 async function walk(context: Context, check: ChainCheck): Promise<void> {
   const journal = await context.journal();
-  // On a shared chain, verify the database itself, not the local cache.
+  // If the chain is shared, verify the database itself instead of the local cache.
   await journal.refresh('anew');
   const recorded = journal.recorded();
   try {

@@ -9,14 +9,20 @@ const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> 
   linux: ['xdg-open'],
 };
 
-/** Whether a browser could open a window. Only Linux and similar systems may lack a screen. */
+/** Whether this machine may be able to open a browser window. Only Linux and similar systems can lack a screen. */
 const hasDesktop = ({ DISPLAY, WAYLAND_DISPLAY, BROWSER }: Environment): boolean =>
   openers[platform()] !== openers.linux || Boolean(DISPLAY || WAYLAND_DISPLAY || BROWSER);
 
-/** How long an opener may take to report failure, ms. An opener still running by then has become the browser. */
+/**
+ * How long, in ms, to wait for an opener to report failure. An opener that is still running by then has become the
+ * browser.
+ */
 const failureTimeoutMs = 1000;
 
-/** Opens a page in the user's browser, without a shell. @returns whether it opened, as far as the opener reports. */
+/**
+ * Opens a page in the user's browser, without a shell.
+ * @returns whether the page opened, as far as the opener reports.
+ */
 export function openBrowser(url: URL, environment: Environment): Promise<boolean> {
   const opener = openers[platform()] ?? openers.linux;
   if (!opener || !hasDesktop(environment)) return Promise.resolve(false);

@@ -99,7 +99,7 @@ async function reportCode(
   if (target && 'problem' in target)
     context.note(`errand does not open the address ${redactor.text(whole ?? '')}: it ${target.problem}`);
   if (!target || 'problem' in target || !browser || !context.interactive.yes) return;
-  // Show the address before opening it.
+  // Show the address to the user before opening it in the browser.
   if (target !== page) context.note(`with the code filled in: ${target.url.href}`);
   if (await openBrowser(target.url, context.environment)) context.note('opened it in the browser');
 }
@@ -113,11 +113,11 @@ function sayNothingStored(error: unknown): never {
 /** Error codes that tell the client to continue polling (specification, Device approval polling). */
 const waiting: ReadonlySet<string | undefined> = new Set(['authorization_pending', 'slow_down']);
 const defaultIntervalSeconds = limits.deviceIntervalSeconds;
-/** Longest polling interval accepted from the service, seconds; longer values are ignored. */
+/** Maximum polling interval accepted from the service, in seconds; longer values are ignored. */
 const maxIntervalSeconds = 600;
 /**
- * Default and maximum lifetime of a code, seconds. The default applies if the service names no lifetime (RFC 8628
- * leaves it open).
+ * Default and maximum lifetime of a code, in seconds. The default applies if the service states no lifetime (RFC 8628
+ * leaves the default open).
  */
 const defaultLifeSeconds = 900;
 const maxLifeSeconds = 24 * 3600;
@@ -158,13 +158,19 @@ async function untilApproved(
 const isTransient = ({ category, facts: { status } }: ErrandError): boolean =>
   (category === 'unavailable' || category === 'deadline') && (status === undefined || status >= 400);
 
-/** Reads a duration from the service, seconds; the default if it is missing or out of range. */
+/**
+ * Reads a duration in seconds from the service's response. Returns the default if the duration is missing or out of
+ * range.
+ */
 function secondsIn(from: unknown, name: string, maxSeconds: number, defaultSeconds: number): number {
   const seconds = numberIn(from, name);
   return seconds !== undefined && seconds > 0 && seconds <= maxSeconds ? seconds : defaultSeconds;
 }
 
-/** Seconds until the next poll: the interval the service requests, raised after `slow_down` (RFC 8628, 3.5). */
+/**
+ * Seconds until the next poll. This is the interval that the service requests, increased after `slow_down` (RFC 8628,
+ * 3.5).
+ */
 function nextInterval(seconds: number, { facts: { code, details, retryAfterMs = 0 } }: ErrandError): number {
   const unnamed = Math.max(seconds, retryAfterMs / 1000);
   const requested = secondsIn(details, 'interval', maxIntervalSeconds, unnamed);

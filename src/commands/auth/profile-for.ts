@@ -4,9 +4,10 @@ import { shellLine, typedCommand } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 
 /**
- * Returns the active profile for storing a key. Refuses if a service other than the profile's is selected, because that
- * service's key would later be sent to the profile's service.
- * @param then is the command that stores the key for the selected service. @throws UsageError.
+ * Returns the active profile, in which a key is to be stored. Refuses if the run has selected a service other than the
+ * profile's, because the key for that service would later be sent to the profile's service.
+ * @param then is the command that stores the key for the selected service.
+ * @throws UsageError.
  */
 export function profileFor({ settings }: Context, saved: Profile | undefined, then: NextStep): Profile {
   const { profile, baseUrl } = settings;
@@ -33,9 +34,9 @@ export const replaceOption = {
 } as const;
 
 /**
- * Asks before stored secrets are forgotten.
- * @param before lists those secrets of the profile, masked.
- * @throws UsageError if nobody agrees; nothing is stored then.
+ * Asks for confirmation before stored secrets are deleted.
+ * @param before lists these secrets of the profile, masked.
+ * @throws UsageError if nobody agrees. Nothing is stored in that case.
  */
 export async function agreeToReplace(
   context: Context,

@@ -51,7 +51,7 @@ export const token = defineCommand({
     const saved = store.profile(profile);
     const before = legacy && saved?.legacy_token ? saved.legacy_token : undefined;
     const masked = before === undefined ? [] : [maskKey(before)];
-    // A client token with its own address does not depend on the base URL.
+    // A client token that is stored with an address of its own does not depend on the base URL.
     if (saved && (!legacy || context.settings.legacyBaseUrl.from === 'default'))
       profileFor(context, saved, {
         command: 'errand auth token --profile NAME',
@@ -72,7 +72,7 @@ export const token = defineCommand({
       ],
     };
 
-    /** Runs the key command before storing it, so that a command that prints no key is refused at once. */
+    /** Runs the key command once before storing it. A command that prints no key is thus refused at once. */
     async function storeCommand(text: string): Promise<string[]> {
       if (!saved) throw noProfile(profile);
       const [{ readKey, readKeyCommand, shownCommand }, { storeKeyCommand }] = await Promise.all([
@@ -117,7 +117,7 @@ export const token = defineCommand({
       return [];
     }
 
-    /** Binds the token to the service named by the environment; the token is never sent elsewhere. */
+    /** Binds the token to the service that the environment names. The token is then never sent to any other service. */
     function legacyAddress(): { legacy_base_url?: string } {
       const { value, from } = context.settings.legacyBaseUrl;
       return from === 'environment' ? { legacy_base_url: value } : {};
@@ -134,7 +134,7 @@ export const token = defineCommand({
   },
 });
 
-/** Suffix such as ` (live)`; empty if the key does not tell. */
+/** Suffix such as ` (live)`; empty if the key does not show its mode. */
 function modeOf(key: string): string {
   const mode = keyMode(key);
   return mode ? ` (${mode})` : '';

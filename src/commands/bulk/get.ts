@@ -59,7 +59,7 @@ export const get = defineCommand({
   },
 });
 
-/** Completes a batch with facts about its rows that the service's response lacks. */
+/** Adds facts about a batch's rows that are missing from the service's response. */
 async function withKnown(context: Context, uploads: readonly KnownUpload[], batch: Batch): Promise<Batch> {
   const read = await withMetOrders(context, [batch]);
   const outcomes = await readOutcomes(context, { uploads, counted: (batches) => [...batches] }, read);
@@ -68,19 +68,19 @@ async function withKnown(context: Context, uploads: readonly KnownUpload[], batc
 }
 
 /**
- * Adds the state of each row to a batch.
- * @param whole is the batch with all known facts, from which the states are derived.
+ * Adds a state to each row of a batch.
+ * @param whole is the batch with all known facts. The states are derived from it.
  */
 function withStates(batch: Batch, whole: Batch): Shown {
   const states = rowsOf(whole).map((row) => stateOf(row, whole));
   const rows = rowsOf(batch).map(({ record: row }, at) => ({ ...row, state: states[at] ?? 'unknown' }));
-  // The cast is safe because the rows only gain a state.
+  // The cast is safe because each row only gains a state.
   return { ...batch, rows } as Shown;
 }
 
 /**
- * Result for a single batch. A table adds what the record lacks: row numbers in the file, the state of each row, orders
- * made elsewhere that meet the need of a row, and failure reasons.
+ * Result for a single batch. A table also shows what the record does not contain: row numbers in the file, the state of
+ * each row, earlier orders that already meet the need of a row, and failure reasons.
  */
 async function record(context: Context, batch: Shown): Promise<RecordResult<Shown>> {
   const hints = orderHints(context, batch);
@@ -99,7 +99,7 @@ async function record(context: Context, batch: Shown): Promise<RecordResult<Show
 }
 
 /**
- * Hints at the command that lists the placed orders, because a placed row does not say whether its order is under way,
+ * Suggests the command that lists the placed orders. A placed row does not show whether its order is still under way,
  * delivered or lost.
  */
 function orderHints(context: Context, batch: Batch): string[] {

@@ -72,5 +72,5 @@ const columns: readonly Column[] = [
   { name: 'what it does', path: 'description', weight: 8, isProse: true },
 ];
 
-/** Omits `adds_to`, which the description already includes. */
+/** Leaves out `adds_to`, because the description already includes it. */
 const screen = columns.filter(({ path }) => path !== 'adds_to');

@@ -39,7 +39,10 @@ export async function placeFile(
   }
 }
 
-/** Uploads a file as one of several workers and reports the combined result. @throws ErrandError. */
+/**
+ * Uploads a file together with other workers, and reports the combined result of all of them.
+ * @throws ErrandError.
+ */
 export async function distributeFile(
   context: Context,
   file: string | undefined,
@@ -64,7 +67,7 @@ export async function distributeFile(
   }
 }
 
-/** Arguments that name everything that was sent, for use in a suggested command. */
+/** Arguments for a suggested command. They name everything that was sent. */
 const wordsOf = ({ name, batches }: Sent): readonly string[] =>
   name === undefined ? batches.map(({ id }) => id) : [name];
 
@@ -87,8 +90,9 @@ export const nothingIn = (shard: string, name: string): ResultOf<typeof sentOutp
 });
 
 /**
- * Lists the sent batches, or follows them to completion with `watch`. @param facts lists notes to print. @param exitCode
- * applies unless rows fail.
+ * Lists the sent batches. With `watch`, follows them to completion instead.
+ * @param facts lists notes to print.
+ * @param exitCode is the exit code, unless rows fail.
  */
 export async function sentResult(
   context: Context,
@@ -131,11 +135,11 @@ export async function sentResult(
       exitCode: () => exitCode,
     };
   context.note(follow);
-  // Other workers may have sent part of the upload.
+  // Refresh first, because other workers may have sent a part of the upload.
   await (await context.journal()).refresh('now');
   await (await context.uploads()).refresh('now');
   const named = await namedBatches(context, words);
-  // Rows left out of a plan are not pending; they were excluded on purpose.
+  // Rows that were left out of a plan are not pending, because they were left out on purpose.
   const uploads = named.uploads.map((upload) => ({ ...upload, rows: upload.sent }));
   const result = await followResult(context, { ...named, uploads });
   return {

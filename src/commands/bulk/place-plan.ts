@@ -73,8 +73,8 @@ export async function applyPlan(
 }
 
 /**
- * Checks what may have changed since the plan was made, then asks for confirmation, unless no row is left. @returns the
- * exit code with which sending would fail, for a preview.
+ * Checks what may have changed since the plan was made. Then asks for confirmation, unless no row is left to send.
+ * @returns the exit code with which sending would fail. It is used by a preview.
  */
 async function checkAndConfirm(
   context: Context,

@@ -163,7 +163,10 @@ async function planned(
   return { ...more, made: { ...draft, sha256, rows: draft.rows.map((row) => ({ ...row, checksum: '' })) } };
 }
 
-/** Absent from plans of files without references, as from earlier plans. */
+/**
+ * Returns the `reference` member of a plan. It is absent if the file has no references, and in plans of earlier
+ * versions.
+ */
 const madeFromReference = (source: ReferenceSource | undefined): Pick<Plan['made_from'], 'reference'> =>
   source ? { reference: { columns: [...source.columns], namespace: source.namespace } } : {};
 

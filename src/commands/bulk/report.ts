@@ -98,7 +98,7 @@ export const report = defineCommand({
   },
 });
 
-/** Title: the upload names if given, else the file names. */
+/** Title of the report: the names of the uploads if the user gave names, otherwise the names of the files. */
 function titleOf({ ids, uploads, words }: NamedBatches, { batches }: Report): string {
   if (uploads.length === words.length && ids.length > 0) return words.join(', ');
   return [...new Set(batches.map(({ filename }) => String(filename ?? 'an upload')))].join(', ');

@@ -99,7 +99,7 @@ const moved = (context: Context, { name }: KnownUpload, source: UploadSource, pr
     next: [again(context, source.path ?? '-', source, 'to upload it as it is now')],
   });
 
-/** Suggests the command that uploads a file again with the same options. */
+/** Suggests the command that uploads the same file again with the same options. */
 const again = (context: Context, file: string, source: UploadSource, when: string): NextStep => ({
   command: `errand bulk upload ${shellWord(file)}${tableFlags(source.table)}${uploadFlags(source)}${whereFlags(context)}`,
   when,

@@ -210,7 +210,10 @@ export const retry = defineCommand({
   },
 });
 
-/** Refuses to write rows that may be ordered already. @throws ErrandError. */
+/**
+ * Refuses to write rows that may already have been ordered.
+ * @throws ErrandError.
+ */
 async function checkNoneInDoubt(
   context: Context,
   upload: KnownUpload | undefined,

@@ -66,7 +66,7 @@ export const show = defineCommand({
   },
 });
 
-/** @throws UsageError if no row has the requested grouping. */
+/** @throws UsageError if no row can be grouped in the requested way. */
 function totalsBy(
   path: string,
   { plan, rows: all, products, totals, fee_cents: feeCents }: Plan,
@@ -81,7 +81,7 @@ function totalsBy(
     Number.POSITIVE_INFINITY,
   );
   const group = found.filter((total) => total.by === by);
-  // A plan whose rows were all ordered before has nothing to group.
+  // If all rows of a plan were ordered before, there is nothing to group.
   if (group.length > 0 || rows.length === 0) return group;
   const names = [...new Set(found.map((total) => total.by))];
   throw new UsageError(`--by: no row of ${path} has "${by}"; its rows have ${names.slice(0, 20).join(', ')}`);

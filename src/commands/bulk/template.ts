@@ -3,7 +3,7 @@ import { defineCommand } from '../../cli/define.ts';
 
 const optional = ['address_line2', 'state', ...plainBulkFields.map(([name]) => name), 'idempotency_key'];
 
-/** Formats a comment of at most 100 characters per line, with its words aligned. */
+/** Formats a comment as lines of at most 100 characters. On each line, the words start in the same column. */
 function described(title: string, words: readonly string[]): string[] {
   const lines = [`# ${title.padEnd(16)}`];
   for (const [index, word] of words.entries()) {

@@ -76,8 +76,8 @@ export const validate = defineCommand({
     });
     const warnings = new UploadWarnings();
     const { format } = context.output;
-    // Collect warnings only for a table, because no other format shows them and a local check reads the rows twice for
-    // them.
+    // Collect warnings only for a table. No other format shows warnings, and collecting them makes a local check read
+    // the rows twice.
     const shown = format === 'table' && { warnings };
     const check = new FileCheck(context, source, options, { local, shard, ...shown });
     return {
@@ -103,7 +103,7 @@ export const validate = defineCommand({
       yield* check.wholeIssues();
     }
 
-    /** For people, groups identical errors into one line, however many rows have them. */
+    /** Groups identical errors into one line for people, however many rows have the error. */
     async function* grouped(): AsyncGenerator<Row> {
       const groups = new IssueGroups();
       for await (const found of parts()) groups.add(found);
@@ -119,7 +119,9 @@ interface FixGiven extends TableFlags {
   readonly shard: string | undefined;
 }
 
-/** Writes the corrected copy, lists the corrections, and reports the remaining problems. Sends no request. */
+/**
+ * Writes a corrected copy of the file, lists the corrections, and reports the problems that remain. Sends no request.
+ */
 async function fixed(
   context: Context,
   file: string,
@@ -158,13 +160,13 @@ async function fixed(
   }
 }
 
-/** Flags for reading the copy, which is UTF-8 and has its amounts in dollars. */
+/** Flags with which to read the corrected copy, which is UTF-8 and has its amounts in dollars. */
 const asWritten = (flags: TableFlags): TableFlags => ({
   ...flags,
   ...{ locale: undefined, amounts: undefined, encoding: undefined, sheet: undefined, saveMap: undefined },
 });
 
-/** Finds the problems that remain in a file, without the service. */
+/** Finds the problems that remain in a file without asking the service. */
 async function leftIn(context: Context, path: string, flags: TableFlags) {
   const source = await openSource(context, path, flags);
   const groups = new IssueGroups();
@@ -181,7 +183,7 @@ async function leftIn(context: Context, path: string, flags: TableFlags) {
   };
 }
 
-/** Maximum number of kinds of remaining errors to print. */
+/** For the errors that remain, maximum number of different kinds to print. */
 const maxKinds = 10;
 
 const cellsText = (count: number): string => (count === 1 ? '1 cell' : `${countText(count)} cells`);

@@ -108,7 +108,10 @@ const unsentHints = (context: Context, { uploads }: NamedBatches): string[] => [
   ...completingSteps(context, uploads).map(({ command }) => `go on: ${command}`),
 ];
 
-/** Columns for batches printed without their rows; values come from the full batches last received. */
+/**
+ * Columns for batches that are printed without their rows. Values that need the rows come from the latest complete
+ * version of each batch.
+ */
 const withTheirRows = (
   columns: typeof batchColumns,
   latest: ReadonlyMap<string, Batch>,
@@ -123,7 +126,10 @@ const withTheirRows = (
     };
   });
 
-/** Counts finished rows across all batches. The count appears once every batch has been read and the total is known. */
+/**
+ * Counts finished rows across all batches. The count appears once every batch has been read, because only then is the
+ * total known.
+ */
 class PlacingProgress {
   readonly #context: Context;
   readonly #named: NamedBatches;
@@ -135,7 +141,7 @@ class PlacingProgress {
     this.#named = named;
   }
 
-  /** Updates once per read of a batch, however many rows changed. */
+  /** Updates the display once per read of a batch, however many of its rows have changed. */
   update(latest: ReadonlyMap<string, Batch>, id: string): void {
     const batch = latest.get(id);
     if (batch === this.#shown || latest.size < this.#named.ids.length) return;

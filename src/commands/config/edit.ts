@@ -18,7 +18,7 @@ export const edit = defineCommand({
   related: ['config list', 'config set'],
   async run(context) {
     const { VISUAL, EDITOR } = context.environment;
-    // An editor that the user has named may not need a terminal.
+    // An editor that the user has named may need no terminal, because it may open a window of its own.
     if (!context.interactive.yes && !VISUAL && !EDITOR)
       throw new UsageError(`an editor needs a terminal, and ${context.interactive.why}`, {
         next: [{ command: 'errand config set NAME VALUE', when: 'in a script' }],
@@ -66,7 +66,10 @@ function preferencesIn(text: string): Record<string, Preference> {
   return given;
 }
 
-/** Lets the user edit a text, in a file that only they can read. @throws ErrandError if the editor fails. */
+/**
+ * Lets the user edit a text. The text is in a file that only this user can read.
+ * @throws ErrandError if the editor fails.
+ */
 async function edited(context: Context, text: string): Promise<string> {
   const { environment, settings, signal } = context;
   const command = environment.VISUAL || environment.EDITOR || 'vi';

@@ -11,16 +11,16 @@ export interface Finding {
   readonly remedy?: string | undefined;
 }
 
-/** Result of requesting the service's description once, shared by several checks. */
+/** Result of a single request for the service's description. Several checks use it. */
 export type Probe =
   | {
       readonly reached: true;
       readonly durationMs: number;
-      /** When the response arrived, ms since the epoch. */
+      /** When the response arrived, in ms since the epoch. */
       readonly at: number;
       /** The `date` header, if sent. */
       readonly date: string | undefined;
-      /** `info.version`, if the response was the description. */
+      /** The description's `info.version`. Undefined if the response was not the description. */
       readonly version: string | undefined;
     }
   | { readonly reached: false; readonly message: string; readonly remedy: string | undefined };
@@ -44,7 +44,7 @@ export const problem = (message: string, remedy: string | undefined): Finding =>
   remedy,
 });
 
-/** Converts a failure to a finding; the remedy defaults to the error's own. */
+/** Converts a failure to a finding. The remedy defaults to the one that the error suggests. */
 export function problemOf(error: unknown, remedy?: string): Finding {
   const message = error instanceof Error ? error.message : String(error);
   const facts = error instanceof ErrandError ? error.facts : {};

@@ -17,7 +17,7 @@ import {
 } from './checks/machine.ts';
 import { clock, contract, key, proxy, service, tls } from './checks/service.ts';
 
-/** Ordered so that earlier checks explain later ones. */
+/** The checks, ordered so that an earlier check can explain the findings of a later one. */
 const checks: readonly Check[] = [
   program,
   configuration,
@@ -36,7 +36,7 @@ const checks: readonly Check[] = [
   terminal,
 ];
 
-/** Rows print as they arrive, so reserve widths, because the widest row may come last. */
+/** Rows are printed as they arrive, and the widest row may come last. Therefore each column reserves a width. */
 const columns: readonly Column[] = [
   { name: 'check', path: 'check', weight: 9, room: 'configuration'.length },
   { name: 'status', path: 'status', kind: 'status', weight: 8, room: '✖ trouble'.length },
@@ -71,7 +71,7 @@ export const command = defineRootCommand({
   },
 });
 
-/** Yields each finding as it is made; adds a line to `remedies` for each trouble. */
+/** Yields each finding as soon as it is known. For each finding of trouble, adds a line to `remedies`. */
 async function* examine(context: Context, remedies: string[]) {
   let probed: Promise<Probe> | undefined;
   const ground: Ground = {
@@ -98,7 +98,7 @@ async function findings(check: Check, ground: Ground) {
   }
 }
 
-/** Requests the service's description once. Any response, even an error, proves the service is reachable. */
+/** Requests the service's description once. Any response, even an error, proves that the service is reachable. */
 async function probe(context: Context): Promise<Probe> {
   const elapsedMs = stopwatch(context.clock);
   const reached = (date: string | undefined, version: string | undefined): Probe => {

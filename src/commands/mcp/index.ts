@@ -36,7 +36,7 @@ export const command = defineRootCommand({
     const requested = names && (await Promise.all(names.map(toolNamed)));
     if (requested && readOnly) await checkAnyReads(requested);
     refuseOutput(context);
-    // Rehearsals, the common case, start without reading the policy.
+    // Read the policy only for real orders, so that rehearsals, which are the common case, start without it.
     if (live || !context.isRehearsal()) {
       const { checkDayLimit, checkLive } = await import('../../integrations/mcp/guard.ts');
       checkLive(context, live);

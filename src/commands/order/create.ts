@@ -77,7 +77,7 @@ export const create = defineCommand({
 
 type Input = Parameters<typeof assembleOrder>[1] & { readonly like?: string };
 
-/** Merges flags over the payload of a file or an earlier order. */
+/** Combines the flags with the payload of a file or an earlier order. A flag overrides the payload's value. */
 async function assembled(context: Context, { like, ...input }: Input): Promise<Completed> {
   if (like === undefined) return assembleOrder(context, input);
   if (input.file !== undefined) throw new UsageError('--like and --file exclude each other; give one');
@@ -91,7 +91,7 @@ async function assembled(context: Context, { like, ...input }: Input): Promise<C
   return whole;
 }
 
-/** Names products by title on a TTY; a log gets the URL. */
+/** Shows product titles instead of URLs on a TTY. A log gets the URLs. */
 async function shownTitles(context: Context, received: TitleOf): Promise<TitleOf> {
   if (!context.io.stderr.isTerminal) return () => undefined;
   const { knownTitles } = await import('../../orders/products/pick.ts');

@@ -55,11 +55,14 @@ export const watch = defineCommand({
   },
 });
 
-/** Days after which an undelivered order is not expected to change. */
+/** Number of days after which the state of an undelivered order is no longer expected to change. */
 const openDays = 60;
 const dayMs = 24 * 3600 * 1000;
 
-/** Ids of the orders that a watch would wait for, newest first. These orders can still reach the awaited state. */
+/**
+ * Ids of the orders for which a watch would wait, newest first. These are the orders that can still reach the awaited
+ * state.
+ */
 async function openOrders(context: Context, until: Until): Promise<string[]> {
   const since = new Date(context.serviceClock.now() - openDays * dayMs).toISOString();
   const queries = [
@@ -67,7 +70,7 @@ async function openOrders(context: Context, until: Until): Promise<string[]> {
     { status_filter: 'in_progress' },
     ...(until === 'delivered' ? [{ status_filter: 'order_placed', created_after: since }] : []),
   ];
-  // An order may change status between two requests, so deduplicate by id.
+  // An order may change its status between two requests and then appear twice, so deduplicate by id.
   const open = new Map<string, string>();
   for (const query of queries) {
     const { rows } = await listRows(

@@ -102,7 +102,7 @@ async function ofFile(
   }
 }
 
-/** Next step for a verdict that needs approval. */
+/** Suggests the next step for a verdict that requires approval. */
 const nextOf = ({ outcome, approval }: Pick<Verdict, 'outcome' | 'approval'>): NextStep[] =>
   outcome === 'needs_approval' && approval
     ? [{ command: `errand approval show ${approval.id}`, when: 'to see the approval that it waits for' }]

@@ -55,8 +55,8 @@ interface Shown {
 }
 
 /**
- * Shows the published policy even if this machine's file differs or its signer is not trusted here. Both block
- * ordering.
+ * Shows the published policy even if this machine has a different file, or does not trust the policy's signer. Either
+ * of these blocks ordering.
  */
 async function policyToShow(context: Context): Promise<Shown> {
   try {

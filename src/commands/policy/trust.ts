@@ -83,7 +83,10 @@ export const trust = defineCommand({
   },
 });
 
-/** The publisher trusted so far. An unreadable file counts as none, because this command replaces the file. */
+/**
+ * The publisher that this machine has trusted so far. If the file is unreadable, there is none, because this command
+ * replaces the file.
+ */
 function pinBefore(context: Context): Pin | undefined {
   try {
     return readPin(context.settings);
@@ -95,8 +98,8 @@ function pinBefore(context: Context): Pin | undefined {
 }
 
 /**
- * The published policy, which must be authentic.
- * @param wanted is the fingerprint that must have signed it, if given.
+ * Returns the published policy, which must be authentic.
+ * @param wanted is the fingerprint of the key that must have signed the policy, if one was given.
  * @throws ErrandError policy.
  */
 async function authentic(context: Context, wanted: string | undefined): Promise<SignedPolicy> {
@@ -116,7 +119,10 @@ async function authentic(context: Context, wanted: string | undefined): Promise<
   );
 }
 
-/** @throws UsageError if nobody can be asked; ErrandError policy if the user declines. */
+/**
+ * Asks the user to confirm.
+ * @throws UsageError if nobody can be asked; ErrandError policy if the user declines.
+ */
 async function confirm(
   context: Context,
   before: Pin | undefined,

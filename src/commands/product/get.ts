@@ -60,7 +60,10 @@ export const get = defineCommand({
   },
 });
 
-/** Value of `order create --product` for the first variant in stock; undefined if there is nothing to choose. */
+/**
+ * Value for `order create --product` that selects the first variant in stock. Undefined if the product has no such
+ * variant.
+ */
 function variantFlag(product: JsonObject): string | undefined {
   const url = textIn(product, 'url');
   const variant = factsOf(product).variants.find(({ isSoldOut }) => !isSoldOut);

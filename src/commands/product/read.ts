@@ -15,11 +15,11 @@ interface ReadOptions extends Freshness {
   readonly wait?: boolean | undefined;
 }
 
-/** Polling interval while a product is being fetched, ms. */
+/** Polling interval while a product is being fetched, in ms. */
 const pollMs = 1000;
 
 /**
- * Reads a product's details or offers; with `wait`, waits until they are fetched.
+ * Reads the details or offers of a product. With `wait`, waits until the service has fetched them.
  * @throws ErrandError deadline if --timeout passes first; ended_badly if the retailer did not respond.
  */
 export async function readProduct(

@@ -57,7 +57,7 @@ export const search = defineCommand({
       id: 'product_id',
       facts: productFacts(retailer),
       empty: `nothing on this page of ${retailer} for "${words.join(' ')}"`,
-      // No paging hint once the user's own limit is reached.
+      // Print no paging hint once the limit that the user has set is reached.
       hints: () => (limit !== undefined && shown >= limit ? [] : moreHint(paged, 'products')),
     };
 

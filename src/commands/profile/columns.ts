@@ -15,7 +15,7 @@ export const profileColumns: readonly Column[] = [
   { name: 'plain http', path: 'allow_plain_http', kind: 'flag', weight: 1 },
 ];
 
-/** A profile safe to display: masks keys and hides the secret part of the database address. */
+/** Makes a profile safe to display. Masks its keys and hides the secret part of its database address. */
 export function shownProfile(name: string, profile: Profile, current: string) {
   const { api_key: key, key_stored_at: _, other_keys: __, legacy_token: token, database, ...rest } = profile;
   return {
@@ -28,7 +28,7 @@ export function shownProfile(name: string, profile: Profile, current: string) {
   };
 }
 
-/** A masked key, or the program that prints it. */
+/** A masked key, or the program that prints the key. */
 function keyOrItsCommand(row: Row): unknown {
   const { api_key: key, key_command: command } = row;
   return Array.isArray(command) ? `from ${command[0]}` : key;

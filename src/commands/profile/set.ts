@@ -51,7 +51,7 @@ export const set = defineCommand({
     let dropped: readonly string[] = [];
     await store.setProfile(name, (before) => {
       const after = changed(before, given);
-      // Another process may have stored a key meanwhile.
+      // Another process may have stored a key in the meantime.
       if (!isAgreed && after.dropped.length > 0) throw wouldDrop(context, name, after.dropped, before);
       dropped = after.dropped;
       return after.profile;
@@ -79,8 +79,8 @@ interface Given {
 }
 
 /**
- * Applies the given values to a profile and lists the secrets that are dropped as a result. @throws UsageError for an
- * invalid address.
+ * Applies the given values to a profile. Also lists the secrets that are dropped as a result.
+ * @throws UsageError for an invalid address.
  */
 function changed(
   before: Profile | undefined,
@@ -119,7 +119,10 @@ function changed(
 const hasKeys = ({ api_key: key, other_keys: others }: Partial<Profile> = {}): boolean =>
   key !== undefined || others !== undefined;
 
-/** Asks whether to drop secrets stored for another address. @throws UsageError if nobody agrees. */
+/**
+ * Asks whether to delete secrets that were stored for another address.
+ * @throws UsageError if nobody agrees.
+ */
 async function agreeToDrop(
   context: Context,
   name: string,
@@ -148,6 +151,6 @@ function wouldDrop(
   );
 }
 
-/** Address that a profile's client token is sent to. */
+/** Address to which a profile's client token is sent. */
 const legacyAddress = (profile: Profile | undefined): string | undefined =>
   profile?.legacy_base_url ?? profile?.base_url;

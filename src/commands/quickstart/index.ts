@@ -43,14 +43,16 @@ export const command = defineRootCommand({
 });
 
 /**
- * Reports where an interrupted run stopped and what it had done. Ctrl-C is not a failure unless something is in doubt.
+ * Reports at which step an interrupted run stopped, and what the run had done by then. Ctrl-C is not a failure unless
+ * something is in doubt.
  */
 function stopped({ context, view, steps, state }: Run, error: unknown): NoResult {
   const step = steps.at(-1);
   const { reason }: { reason: unknown } = context.signal;
   const made = context.unreported();
   if (step === undefined) throw error;
-  // Only the order can be in doubt. Earlier requests cost nothing, and a sandbox key does no harm if it was minted.
+  // Only the order can be in doubt. The earlier requests cost nothing, and it does no harm if one of them minted a
+  // sandbox key.
   const isInDoubt =
     made.some(({ madeId }) => madeId === undefined) ||
     (step === 'order' && error instanceof ErrandError && error.facts.outcome === 'unknown');
@@ -85,7 +87,7 @@ const columns: readonly Column<Order>[] = [
   { name: 'tracking number', path: 'tracking_numbers.0.tracking_number' },
 ];
 
-/** Follows the order until delivery and suggests what to type next. */
+/** Follows the order until it is delivered, and then suggests what to type next. */
 async function follow(run: Run, order: OrderRecord): Promise<RecordResult | NoResult> {
   const { context, view } = run;
   const id = String(order.id);
@@ -133,7 +135,7 @@ const nextAfter = (id: string) => [
 
 const stateOf = (order: OrderRecord): string => stateOfOrder(order).text;
 
-/** Summarizes a finished order: state, cost and carrier, or why it failed. */
+/** Summarizes a finished order: its state, cost and carrier, or why the order failed. */
 function outcomeOf(order: OrderRecord): string {
   const total = valueAt<Order>(order, 'job_result.price_components.total');
   const carrier = valueAt<Order>(order, 'tracking_numbers.0.carrier');

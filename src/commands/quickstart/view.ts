@@ -7,7 +7,7 @@ import { cut, fullMeasure } from '../../format/width.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
 import type { Context } from '../../run/context.ts';
 
-/** Result of a step; long `text` is cut so that `tail` stays visible. */
+/** Result of a step. If `text` is too long, it is cut so that `tail` stays visible. */
 export interface Outcome {
   readonly text: string;
   readonly tail?: string;
@@ -28,7 +28,7 @@ export interface QuickstartView {
   /** Marks a step as failed or still open. */
   ended(sign: 'failed' | 'open', label: string, outcome: string): void;
   next(commands: readonly NextCommand[]): void;
-  /** Removes the live line. Always call it. */
+  /** Removes the live line. Must always be called, even after a failure. */
   close(): void;
 }
 
@@ -36,8 +36,8 @@ const labelWidth = 9;
 const indent = '  ';
 
 /**
- * On a TTY, shows one line per step with its command below, and a live line for the running step. In a pipe, prints
- * plain lines.
+ * On a TTY, shows each step as one line with its command below. The running step also has a live line. In a pipe,
+ * prints plain lines.
  */
 export async function quickstartView(context: Context): Promise<QuickstartView> {
   return canDrawLive({ stdout: context.io.stderr }) ? terminalView(context) : plainView(context);

@@ -57,7 +57,7 @@ export const command = defineRootCommand({
   },
 });
 
-/** Records the balance for the next comparison. A failed write does not invalidate the present comparison. */
+/** Records the balance for the next comparison. If this write fails, the present comparison remains valid. */
 async function recordWallet(context: Context, facts: Facts, difference: number | null): Promise<void> {
   if (context.previewsRequests) return;
   const { walletEntry } = await import('../../spending/reconcile/wallet-moves.ts');

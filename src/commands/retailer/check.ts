@@ -12,7 +12,7 @@ export const check = defineCommand({
   name: 'check',
   summary: 'Would an order for this product URL be refused, and why',
   arguments: [{ name: 'url', names: 'products', description: query.url.description, required: true }],
-  // Offers the accepted countries, because the contract alone only limits the length of a country code.
+  // Offers the countries that the service accepts, because the contract limits only the length of a country code.
   options: {
     country: { kind: 'text', offers: destinationCountries, description: query.country.description },
   },

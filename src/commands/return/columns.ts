@@ -5,7 +5,10 @@ import { plainText } from '../../format/path.ts';
 import type { Column, TitleOf } from '../../format/result.ts';
 import { lineNames } from '../../orders/columns.ts';
 
-/** Columns of a return, for every format. Label links grant access, so tables show only their count. */
+/**
+ * Columns of a return, for every format. A label link grants access to the label, so tables show only the number of
+ * labels.
+ */
 export const returnColumns: readonly Column<Shape<'ReturnRequest'>>[] = [
   { name: 'id', path: 'id', kind: 'id', names: 'returns', weight: 10 },
   { name: 'status', path: 'status', kind: 'status', weight: 9 },
@@ -34,7 +37,7 @@ export const returnDetailColumns: readonly Column<Shape<'ReturnRequest'>>[] = [
   { name: 'updated', path: 'updated_at', kind: 'time' },
 ];
 
-/** Detail columns that name the items by their titles in the order. */
+/** Detail columns that show each item by its title in the order. */
 export const titledColumns = (order: unknown): readonly Column<Shape<'ReturnRequest'>>[] =>
   returnDetailColumns.map((column) =>
     column.name === 'items'

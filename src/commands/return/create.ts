@@ -113,8 +113,9 @@ interface Input {
 }
 
 /**
- * Merges file, flags and prompts into one payload: flags override the file, prompts fill in what is missing. @throws
- * UsageError naming what is rejected.
+ * Combines file, flags and prompts into one payload. A flag overrides the file, and prompts ask for what is still
+ * missing.
+ * @throws UsageError naming what is rejected.
  */
 async function assemble(context: Context, { order, item, reason, notes, file }: Input): Promise<Body> {
   const given = file === undefined ? {} : (await readDocument(context, '--file', file)).value;
@@ -137,7 +138,7 @@ async function assemble(context: Context, { order, item, reason, notes, file }: 
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Number of placed orders to offer. */
+/** Number of placed orders to offer as a choice. */
 const offered = 20;
 
 const needed = [
@@ -146,8 +147,8 @@ const needed = [
 ] as const;
 
 /**
- * Fills in the required fields of a return. In an interactive session it prompts for them and asks for confirmation;
- * otherwise, without --item, it returns everything bought.
+ * Fills in the required fields of a return. In an interactive session, prompts for these fields and asks for
+ * confirmation. Otherwise, if there is no --item, everything that was bought is returned.
  * @throws UsageError naming the missing flags, why there is no prompt, and the command to run again; ErrandError if the
  * user declines.
  */
@@ -214,7 +215,7 @@ const placedColumns: readonly Column<Order>[] = [
   { name: 'product', path: 'product', kind: 'url', weight: 10, value: productLine },
 ];
 
-/** A line of an order, with how many of its units to return. */
+/** A line of an order, and how many of its units to return. */
 type ChosenItem = ReturnItem & { readonly name: string; readonly bought: number };
 
 interface Chosen {
@@ -248,7 +249,7 @@ const itemColumns: readonly Column[] = [
   { name: 'item', path: 'order_item_id', value: (it) => plainText(it.order_item_id).slice(0, 8), weight: 8 },
 ];
 
-/** Reads everything bought with an order, so that the user can choose from it. */
+/** Reads everything that was bought with an order, so that the user can choose from it. */
 async function readBought(context: Context, orderId: string): Promise<Chosen> {
   const client = await context.client();
   try {

@@ -59,8 +59,8 @@ export const get = defineCommand({
 });
 
 /**
- * Reads the order of a return, because a terminal shows its titles and prices. Undefined without a terminal, or if the
- * order cannot be read.
+ * Reads the order that a return belongs to, because a terminal shows the order's titles and prices. Undefined without a
+ * terminal, or if the order cannot be read.
  */
 export async function orderOnScreen(
   context: Context,

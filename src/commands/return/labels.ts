@@ -105,7 +105,7 @@ async function download(client: Client, file: LabelFile, force: boolean): Promis
   return saveFile(file.path, checked(chunks), { force, isTyped: false });
 }
 
-/** Maximum size of a label, bytes. */
+/** Maximum size of a label, in bytes. */
 const largest = 25 * 1024 * 1024;
 
 /** @throws ErrandError if the label is too large or empty. */
@@ -128,11 +128,11 @@ async function open(client: Client, url: string): Promise<AsyncIterable<Uint8Arr
   return chunks;
 }
 
-/** An expired signed link returns 403, whatever the body. */
+/** If a signed link has expired, the response is a 403, whatever its body. */
 const isRefused = (error: unknown): error is ErrandError =>
   error instanceof ErrandError && error.facts.status === errorCodes.forbidden.status;
 
-/** Replaces the default hint, which would blame the key although the link is invalid. */
+/** Replaces the default hint, which would blame the API key although the link is the problem. */
 function refusedAgain(error: unknown): never {
   if (!isRefused(error)) throw error;
   const message = 'the link of a label is refused, though it has just been made anew';
@@ -149,9 +149,9 @@ function makeFolder(dir: string): void {
 }
 
 interface LabelFile {
-  /** The return's id, as the caller requested it. */
+  /** The return's id, as given by the caller. */
   readonly returnId: string;
-  /** Zero-based, among the labels of its return. */
+  /** Zero-based position among the labels of its return. */
   readonly index: number;
   readonly url: string;
   /** Destination file. */
@@ -162,14 +162,14 @@ interface LabelFile {
 export const labelUrls = (record: { readonly label_urls?: unknown }): string[] =>
   listIn(record, 'label_urls').filter((url) => typeof url === 'string');
 
-/** Assigns each label a unique path. Names include the return id, so several returns can share a folder. */
+/** Assigns a unique path to each label. File names include the return id, so several returns can share a folder. */
 function labelFiles(dir: string, returns: readonly Received<'return.get'>[]): LabelFile[] {
   const taken = new Map<string, number>();
   return returns.flatMap((record) =>
     labelUrls(record).map((url, index) => {
       const { id } = record;
       const name = freeName(`return-${safeFileName(id, 'x').slice(0, 8)}-${nameIn(url)}`, taken);
-      // Keeps the folder as the caller wrote it instead of resolving it.
+      // Joins the folder as the caller wrote it, without resolving it.
       return { returnId: id, index, url, path: join(dir, basename(pathInside(dir, name))) };
     }),
   );
@@ -181,10 +181,10 @@ function nameIn(url: string): string {
   return labelExtension.test(name) ? name : `${name}.pdf`;
 }
 
-/** Allowed label extensions. Any other could make the file open as a program or a page. */
+/** File extensions that a label may have. With any other extension, the file could open as a program or a page. */
 const labelExtension = /\.(?:pdf|png|gif|jpe?g|tiff?|zpl|epl|txt)$/i;
 
-/** Returns a name not yet taken. Ignores case, as many users' file systems do. */
+/** Returns a name that is not taken yet. Ignores case, as the file systems of many users do. */
 function freeName(name: string, taken: Map<string, number>): string {
   const dot = name.lastIndexOf('.');
   const known = name.toLowerCase();
@@ -203,33 +203,39 @@ function freeName(name: string, taken: Map<string, number>): string {
 const reserved = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i;
 const maxNameBytes = 80;
 const unfit = /[^\p{L}\p{N}._ -]/gu;
-/** Invisible characters, replaced separately because some of them count as letters. */
+/** Invisible characters. They are replaced separately, because some of them count as letters. */
 const invisible = new RegExp(`[${invisibleBmp}${invisibleAstral}]`, 'gu');
 
 /**
- * Turns untrusted text into a file name, or part of one: keeps letters, digits and a few marks of the last path
- * segment. Removes any path, drive, device, control or invisible character; returns `fallback` if nothing is left.
- * Pure.
+ * Turns untrusted text into a file name, or a part of a file name. Keeps the letters, digits and a few punctuation
+ * marks of the last path segment. Removes every path, drive, device, control and invisible character. Returns
+ * `fallback` if nothing is left. Pure.
  */
 export function safeFileName(given: string, fallback = 'label'): string {
-  // Anything longer is cut off anyway.
+  // The name is cut to this length later anyway, so ignore anything beyond it.
   const last = (given.split(/[/\\]/).at(-1) ?? '').slice(-4 * maxNameBytes);
   const plain = trimmed(last.normalize('NFC').replace(invisible, '_').replace(unfit, '_'));
   const name = plain === '' ? fallback : plain;
   return shortened(reserved.test(name) ? `_${name}` : name);
 }
 
-/** Joins a folder and a file name. @throws Error if the path would leave the folder, as the last line of defense. */
+/**
+ * Joins a folder and a file name. As the last line of defense, refuses a path outside the folder.
+ * @throws Error if the path would leave the folder.
+ */
 export function pathInside(folder: string, name: string): string {
   const path = resolve(folder, name);
   if (dirname(path) !== resolve(folder)) throw new Error(`${JSON.stringify(name)} would leave the folder`);
   return path;
 }
 
-/** Strips leading characters that would hide the file or look like a flag, and trailing ones that Windows drops. */
+/**
+ * Strips leading characters that would hide the file or look like a flag. Also strips trailing characters that Windows
+ * drops.
+ */
 const trimmed = (name: string): string => name.replace(/^[. _-]+/, '').replace(/(?<![. ])[. ]+$/, '');
 
-/** Shortens a name to what every file system accepts, keeping its extension. */
+/** Shortens a name to a length that every file system accepts. The extension stays. */
 function shortened(name: string): string {
   if (Buffer.byteLength(name) <= maxNameBytes) return name;
   const extension = /\.[A-Za-z0-9]{1,8}$/.exec(name)?.[0] ?? '';

@@ -121,11 +121,11 @@ interface FollowView {
   /** Whether the view itself shows each change. */
   readonly isLive: boolean;
   show(returns: ReadonlyMap<string, ReturnRecord>): Promise<void>;
-  /** Pass `settled` if the returns are printed next; otherwise the last view stays on screen. */
+  /** Ends the view. Pass `settled` if the returns are printed next. Otherwise the last view stays on screen. */
   done(outcome: 'settled' | 'broken off'): void;
 }
 
-/** Reserves the full status width from the start, so columns do not shift. */
+/** Column of the status. It reserves the full width from the start, so that the columns do not shift. */
 const columns = returnColumns.map((column) => (column.name === 'status' ? { ...column, room: 12 } : column));
 const nothing: FollowView = { isLive: false, show: async () => {}, done: () => {} };
 
@@ -222,7 +222,7 @@ export const watch = defineCommand({
   },
 });
 
-/** Default polling pace; slow, because a return takes longer than an order. */
+/** Default polling interval. Polling is slow, because a return takes longer than an order. */
 const defaultPace = { minMs: 1_000, maxMs: 60_000 };
 
 /** Prints one plain line per change: time, return, status, credited amount. */

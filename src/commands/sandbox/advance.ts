@@ -17,7 +17,7 @@ export const advance = defineCommand({
     const sandbox = await controlled(context, 'advance');
     let left = ms;
     let { now } = sandbox.state;
-    // Repeat the request, because the sandbox may return early to keep each response short.
+    // Repeat the request, because the sandbox may stop early to keep each response short.
     do {
       const state = await sandbox.act('advance', { ms: left });
       if (!(state.left_ms < left || state.left_ms === 0)) throw stuck(state.now);

@@ -13,10 +13,10 @@ import { ErrandError, UsageError } from '../../platform/errors.ts';
 import { isLoopback } from '../../platform/net/lookup.ts';
 import type { Context } from '../../run/context.ts';
 
-/** Response timeout for an action without `--timeout`, ms; an action may do much work. */
+/** Response timeout, in ms, for an action without `--timeout`. An action may have to do much work. */
 const defaultTimeoutMs = 10 * 60_000;
 
-/** The selected sandbox, verified to be one. */
+/** The selected service, once it has proved to be a sandbox. */
 export interface Controlled {
   readonly state: ControlState;
   /** @returns the resulting state. @throws ErrandError, or UsageError if the sandbox refuses. */
@@ -24,10 +24,11 @@ export interface Controlled {
 }
 
 /**
- * Connects to the sandbox selected by base URL, profile and environment. First checks that it is a sandbox, so that no
- * other service receives a request that could change it. A service that is not on loopback receives no request at all.
- * @param mayMakeOne allows creating the embedded sandbox if it was never used. @throws UsageError naming the service
- * and where it was set.
+ * Connects to the sandbox that base URL, profile and environment select. First checks that the service is a sandbox, so
+ * that no other service receives a request that could change it. If the service is not on loopback, sends it no request
+ * at all.
+ * @param mayMakeOne allows creating the embedded sandbox if it was never used.
+ * @throws UsageError naming the service and where it was set.
  */
 export async function controlled(
   context: Context,
@@ -60,7 +61,7 @@ export async function controlled(
   };
 }
 
-/** Whether the selected sandbox may hold data; an embedded one that was never used does not. */
+/** Whether the selected sandbox may hold data. An embedded sandbox that was never used holds none. */
 export async function mayBeThere({ settings: { baseUrl, folders } }: Context): Promise<boolean> {
   if (baseUrl.value !== embeddedUrl) return true;
   const { hasSandbox } = await import('../../sandbox-door.ts');
@@ -73,8 +74,8 @@ export async function checkSandbox(context: Context, verb: string): Promise<void
 }
 
 /**
- * Reads the sandbox's state, or the reason why the sandbox withholds it from this machine. @throws UsageError if the
- * service is not a sandbox.
+ * Reads the sandbox's state. If the sandbox withholds its state from this machine, returns the reason instead.
+ * @throws UsageError if the service is not a sandbox.
  */
 async function askState(
   context: Context,
@@ -89,7 +90,7 @@ async function askState(
     const state = 'json' in response ? response.json : await discarded(response.chunks);
     if (isState(state)) return state;
   } catch (error) {
-    // Without a response, report the failure as for any request.
+    // If there is no response, report the failure as for any other request.
     if (!(error instanceof ErrandError) || error.facts.status === undefined) throw error;
     if (own(error.facts.details, 'resource') === 'sandbox_control') return { refusal: plain(error.message) };
     throw notSandbox(context, verb, `its response to GET ${controlPath} is ${error.facts.status}`);
@@ -98,8 +99,8 @@ async function askState(
 }
 
 /**
- * Headers that prove to the sandbox that this user runs it. Some systems need them because they cannot tell which user
- * sent a request.
+ * Headers that prove to the sandbox that a request comes from the user who runs the sandbox. Some systems need these
+ * headers, because they cannot tell which user sent a request.
  */
 function ownHeaders({ settings: { baseUrl, folders } }: Context): Record<string, string> {
   const token = tokenFor(folders.state, baseUrl.value);
@@ -139,7 +140,9 @@ function refused({ settings: { baseUrl } }: Context, rule: string, why = ''): Us
   });
 }
 
-/** The request is well-formed, so an error from the sandbox concerns the user's input. */
+/**
+ * Rewords an error from the sandbox for the user. The request is well-formed, so the error is about the user's input.
+ */
 function throwActionError(error: unknown): never {
   const code = error instanceof ErrandError ? error.facts.code : undefined;
   if (!(error instanceof ErrandError) || error.facts.status === undefined) throw error;
@@ -152,6 +155,6 @@ function throwActionError(error: unknown): never {
 
 const rejected = { outcome: 'rejected', retryable: false } as const;
 
-/** Turns a sentence from the sandbox into an errand message. */
+/** Turns a sentence from the sandbox into the wording of an errand message. */
 const plain = (sentence: string): string =>
   sentence.replace(/^[A-Z]/, (letter) => letter.toLowerCase()).replace(/\.$/, '');

@@ -49,7 +49,7 @@ export const exec = defineCommand({
           ERRAND_LEGACY_BASE_URL: sandbox.baseUrl,
           ERRAND_API_KEY: sandbox.apiKey,
           ERRAND_SHOP_URL: sandbox.shopUrl,
-          // A test may place the same order many times.
+          // Allow the same order many times, because a test may place it repeatedly.
           ERRAND_DUPLICATE_WINDOW: '0',
         },
       }).catch((error: unknown) => {
@@ -64,7 +64,8 @@ export const exec = defineCommand({
 });
 
 /**
- * The command could not be started. The exit code is that of a shell: 127 if there is no such program, otherwise 126.
+ * The command could not be started. The exit code is the one that a shell would return: 127 if there is no such
+ * program, otherwise 126.
  */
 class NotStarted extends ErrandError {
   readonly #code: 126 | 127;

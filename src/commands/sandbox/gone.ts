@@ -5,9 +5,9 @@ import type { Context } from '../../run/context.ts';
 
 /** A change that returns a sandbox to an earlier state. */
 export interface Gone {
-  /** Drops only records made after this time, ms since the epoch; all of them if unset. */
+  /** Only records made after this time are dropped, in ms since the epoch. If unset, all records are dropped. */
   readonly since?: number;
-  /** When the change was requested, ms since the epoch. */
+  /** When the change was requested, in ms since the epoch. */
   readonly until: number;
   /** Reason noted on each record: `the sandbox was emptied`. */
   readonly why: string;
@@ -16,8 +16,10 @@ export interface Gone {
 }
 
 /**
- * Tells the journal that the current sandbox no longer has what this machine ordered there. Call it only once the
- * service has proved to be a sandbox. @returns lines about records that were in doubt. @throws StorageError.
+ * Tells the journal that the current sandbox no longer has what this machine ordered there. Must be called only after
+ * the service has proved to be a sandbox.
+ * @returns lines about records that were in doubt.
+ * @throws StorageError.
  */
 export async function noteGone(context: Context, { since, until, why, dataFile }: Gone): Promise<string[]> {
   const { baseUrl, folders } = context.settings;

@@ -2,7 +2,7 @@ import { open, stat } from 'node:fs/promises';
 import { UsageError } from '../../platform/errors.ts';
 import { type Html, html } from '../../platform/html.ts';
 
-/** A step or check as a test case. */
+/** A step or check, reported as a test case. */
 export interface JunitCase {
   readonly name: string;
   readonly line: number;
@@ -18,7 +18,9 @@ export interface JunitSuite {
   readonly cases: readonly JunitCase[];
 }
 
-/** XML 1.0 cannot represent these characters, even escaped. The template handles control characters. */
+/**
+ * XML 1.0 cannot represent these characters, even as escapes. The markup template already replaces control characters.
+ */
 const unwritable = /[\ufffe\uffff]/g;
 
 const plain = (text: string): string => text.toWellFormed().replace(unwritable, '\ufffd');
@@ -56,15 +58,16 @@ const countsOf = (cases: readonly JunitCase[]) => ({
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(3);
 
-/** Matches the start of a JUnit report, whichever program wrote it. */
+/** Matches the start of a JUnit report that any program has written. */
 const reportStart = /^\uFEFF?\s{0,9}<(?:\?xml|testsuite)/;
 
 /**
- * Allows replacing an earlier report, but not the scenario or another file named by mistake.
+ * Checks that a report may be written to a path. An earlier report may be replaced, but not the scenario or any other
+ * file that was named by mistake.
  * @throws UsageError before anything is played.
  */
 export async function checkReportPlace(path: string): Promise<void> {
-  // If stat fails, writing the report will say why.
+  // If stat fails, let the attempt to write the report say why.
   const there = await stat(path).catch(() => undefined);
   if (there?.isDirectory()) throw new UsageError(`--report: ${path} is a folder; name a file`);
   if (!there?.isFile() || there.size === 0) return;
@@ -74,7 +77,9 @@ export async function checkReportPlace(path: string): Promise<void> {
   );
 }
 
-/** First bytes of a file; empty if unreadable, so the file is left alone. */
+/**
+ * Reads the first bytes of a file. Returns an empty text if the file is unreadable, so that the file is not replaced.
+ */
 async function firstBytesOf(path: string): Promise<string> {
   const file = await open(path).catch(() => undefined);
   if (!file) return '';

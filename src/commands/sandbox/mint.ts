@@ -56,8 +56,8 @@ interface Keeper {
 }
 
 /**
- * Returns the profile that may store the key. The key must be minted at the profile's base URL. @throws UsageError if
- * --store is given and the profile has another base URL.
+ * Returns the profile in which the key may be stored. The profile's base URL must be the one where the key is minted.
+ * @throws UsageError if --store is given and the profile has another base URL.
  */
 async function profileFor(context: Context, isRequested: boolean): Promise<Keeper | undefined> {
   const { profile, baseUrl } = context.settings;
@@ -78,7 +78,7 @@ const notStored = ({ settings: { profile, baseUrl } }: Context): string =>
 const profileLine = (baseUrl: string): string =>
   `errand profile set NAME --base-url ${shellWord(baseUrl)} --use`;
 
-/** Stores the key and makes it the current one; the profile's previous key is kept. */
+/** Stores the key and makes it the current key. The profile's previous key becomes a spare key. */
 async function saveKey(
   context: Context,
   keeper: Keeper,
@@ -95,7 +95,7 @@ async function saveKey(
     });
     return { isStored: true, hints: [`stored for profile ${keeper.profile}`, ...keyNotes] };
   } catch (error) {
-    // The key is already minted, so print it even if it cannot be stored.
+    // The key has already been minted, so print it even if it cannot be stored.
     if (!(error instanceof UsageError)) throw error;
     return { isStored: false, hints: [error.message] };
   }

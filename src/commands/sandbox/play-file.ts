@@ -5,7 +5,7 @@ import type { ScenarioFile } from './scenario-file.ts';
 
 type Row = Output<'ScenarioCheck'>;
 
-/** Plays one file in its own sandbox; the clock is frozen unless the file says otherwise. */
+/** Plays one file in a sandbox of its own. The sandbox's clock is frozen unless the file says otherwise. */
 export async function* play(context: Context, file: ScenarioFile): AsyncGenerator<Row> {
   const { startSandbox } = await import('../../sandbox-door.ts');
   const { clock } = file.scenario;
@@ -54,10 +54,10 @@ const differenceText = ({ field, expected, actual }: Difference): string =>
 const mismatch = (expected: unknown, actual: unknown, show: (value: unknown) => string): string =>
   `expected ${show(expected)}, got ${show(actual)}`;
 
-/** Quotes a text, to distinguish "2500" from 2500. */
+/** Quotes texts, so that the text "2500" can be told apart from the number 2500. */
 const quoted = (value: unknown): string => shortened(JSON.stringify(value) ?? 'nothing');
 
-/** Maximum length of a value in one line. */
+/** Maximum length of a value that is shown in one line. */
 const maxShown = 300;
 
 const shown = (value: unknown): string => (typeof value === 'string' ? shortened(value) : quoted(value));

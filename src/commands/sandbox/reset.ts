@@ -17,7 +17,7 @@ export const reset = defineCommand({
   async run(context, { yes = false }) {
     const { baseUrl, folders } = context.settings;
     const isEmbedded = baseUrl.value === embeddedUrl;
-    // Checks before asking, so the question is about an actual sandbox.
+    // Check first that the service is a sandbox, so that the user is not asked about something else.
     const served = isEmbedded ? undefined : await controlled(context, 'reset');
     const where = isEmbedded ? `in ${folders.state}` : `at ${baseUrl.value}`;
     if (!yes) {
@@ -34,7 +34,7 @@ export const reset = defineCommand({
         return { kind: 'none', hints: ['nothing was deleted'] };
       }
     }
-    // Do not open a sandbox on the data, because unreadable data must be deleted too.
+    // Do not open the sandbox to reset it, because data that cannot be read must be deleted too.
     const sandbox = await import('../../sandbox-door.ts');
     const until = context.clock.now();
     if (served) await served.act('reset', {});
@@ -45,7 +45,7 @@ export const reset = defineCommand({
     const store = await context.store();
     const mayComeBack = served ? served.state.snapshots.length > 0 : sandbox.hasSnapshots(folders.state);
     await store.retireKeysAt(baseUrl.value, mayComeBack);
-    // If the served sandbox uses the embedded sandbox's data, emptying it empties the embedded sandbox, too.
+    // If the served sandbox keeps the embedded sandbox's data, then emptying one also empties the other.
     if (served?.state.kept_in === sandbox.fileOf(folders.state))
       await store.retireKeysAt(embeddedUrl, mayComeBack);
     const keys = mayComeBack

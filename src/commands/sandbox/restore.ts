@@ -31,7 +31,8 @@ export const restore = defineCommand({
 });
 
 /**
- * Suggests the stored key that was in use at a given time, if the current key is newer. @param since is that time, ms.
+ * Suggests the stored key that was in use at an earlier time, if the current key is newer than that.
+ * @param since is the earlier time, in ms.
  */
 async function keyOf(context: Context, since: number): Promise<string[]> {
   const { profile, baseUrl } = context.settings;

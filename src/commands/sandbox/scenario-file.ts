@@ -5,7 +5,7 @@ import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { readBytes } from '../../run/read-document.ts';
 
-/** Maximum size of a scenario, bytes. */
+/** Maximum size of a scenario, in bytes. */
 const largest = 5 * 1024 * 1024;
 
 interface Problem {
@@ -13,7 +13,7 @@ interface Problem {
   readonly message: string;
 }
 
-/** A scenario, with what is needed to report problems in it. */
+/** A scenario, together with what is needed to report problems in it. */
 export interface ScenarioFile {
   /** File name, `stdin`, or the name of a bundled scenario. */
   readonly name: string;
@@ -105,7 +105,7 @@ function addressed(value: unknown): unknown {
 
 const variable = /\$\{env:([^}]{0,200})\}/g;
 
-/** Fills in `${env:NAME}` in texts. A file may not read errand's own secrets. */
+/** Fills in `${env:NAME}` in texts. A scenario may not read errand's own secrets. */
 function withVariables(
   value: unknown,
   environment: Source['environment'],
@@ -163,7 +163,7 @@ function scenarioError(
   });
 }
 
-/** Field path such as `orders[2].order.max_price`, with one-based indexes for people. */
+/** Formats a field path such as `orders[2].order.max_price`. Indexes start at one, because people read them. */
 const fieldName = (path: Problem['path']): string =>
   path
     .map((part, index) => (typeof part === 'number' ? `[${part + 1}]` : index === 0 ? part : `.${part}`))

@@ -47,8 +47,8 @@ interface ReachFlags {
 }
 
 /**
- * Converts the flags to sandbox options. Remote machines that can reach the sandbox must not be able to make it call
- * this machine.
+ * Converts the flags to sandbox options. If remote machines can reach the sandbox, they must not be able to make it
+ * call this machine.
  * @throws UsageError naming the flag.
  */
 function reachOf({
@@ -78,13 +78,16 @@ function hostName(flag: string, given: string): string {
 
 const methodWidth = 'DELETE'.length;
 const gap = '  ';
-/** Minimum width at which targets can be told apart; with less room, a terminal omits other columns. */
+/**
+ * Minimum width of a target. With less room, targets could not be told apart, so a terminal omits other columns
+ * instead.
+ */
 const minTargetWidth = 24;
 
 /**
- * Prints one stderr line per request to the served sandbox: time, status, time to the first byte, method, target (cut
- * in the middle), effect or reason for refusal. Prints only on a TTY, because a test that runs the sandbox reads its
- * stderr for failures.
+ * Prints one line on stderr for each request to the served sandbox: time, status, time to the first byte, method,
+ * target (cut in the middle), and its effect or why it was refused. Prints only on a TTY, because a test that runs the
+ * sandbox treats output on stderr as a failure.
  */
 export async function requestLines({
   io,
@@ -127,7 +130,7 @@ export async function requestLines({
 
 type Served = Awaited<ReturnType<typeof import('../../sandbox-door.ts').serveSandbox>>;
 
-/** First record that a script reads from a served sandbox. */
+/** The first record on stdout, which tells a script that the sandbox is ready. */
 const readyRecord = (
   { baseUrl, legacyBaseUrl, shopUrl, keys }: Served,
   pid: number,
@@ -140,7 +143,9 @@ const readyRecord = (
   ...(hasScenario && { keys: keys.map(({ name, apiKey }) => ({ name, api_key: apiKey })) }),
 });
 
-/** Formats the first record as text for people. Shows the address, and the scenario's keys or how to get a key. */
+/**
+ * Formats the first record as text for people. Shows the address, and either the scenario's keys or how to get a key.
+ */
 const firstLines = ({ baseUrl, shopUrl, consoleUrl, keys }: Served): string => {
   const minting = `curl -sX POST ${baseUrl}/sandbox/keys`;
   const shown = keys.length > 0 ? keys.map(({ name, apiKey }) => `${apiKey}  ${name}`) : [minting];
@@ -202,7 +207,7 @@ export const serve = defineCommand({
   ) {
     if (inMemory && data !== undefined) throw new UsageError('--memory and --data exclude each other');
     const scenario = await scenarioNamed(context, file, more.seed);
-    // Keep a scenario's data apart from existing data.
+    // Store the scenario's data apart from any existing data.
     const memory = inMemory || (scenario !== undefined && data === undefined);
     checkReachable(host, allowRemote);
     const { serveSandbox } = await import('../../sandbox-door.ts');

@@ -30,7 +30,7 @@ export const snapshot = defineCommand({
     };
 
     async function stateAfter(): Promise<Pick<ControlState, 'snapshots'>> {
-      // Listing snapshots must not create a sandbox.
+      // Merely listing the snapshots must not create a sandbox.
       if (name === undefined && !(await mayBeThere(context))) return { snapshots: [] };
       const sandbox = await controlled(context, 'snapshot');
       return name === undefined ? sandbox.state : sandbox.act('snapshot', { name, force });

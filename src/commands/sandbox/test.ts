@@ -81,8 +81,8 @@ export const test = defineCommand({
 });
 
 /**
- * Reads every file before playing the first.
- * @param report is the path of a report to write for a broken file, so that a CI system shows it.
+ * Reads all files before the first one is played.
+ * @param report is the path of a report. If a file is broken, the report says so, and a CI system can show it.
  * @throws UsageError for the first broken file.
  */
 async function readAll(
@@ -111,7 +111,8 @@ async function readAll(
 }
 
 /**
- * Warns about scenarios that check nothing, since they would always pass. @throws UsageError if none checks anything.
+ * Warns about scenarios that check nothing, since such a scenario always passes.
+ * @throws UsageError if no scenario checks anything.
  */
 function warnEmpty(context: Pick<Context, 'note'>, files: readonly ScenarioFile[]): void {
   const empty = files.filter(({ scenario: { steps, expect } }) => steps.length + expect.length === 0);

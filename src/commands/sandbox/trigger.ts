@@ -101,7 +101,7 @@ export const trigger = defineCommand({
         return 'json' in response ? { event, ...Object(response.json) } : { event, id };
       } catch (error) {
         if (!(error instanceof ErrandError)) throw error;
-        // The request is well-formed, so the sandbox refuses it because of the target's state.
+        // Rewords a refusal. The request is well-formed, so the sandbox refuses it because of the target's state.
         if (error.facts.code === 'bad_request')
           throw new ErrandError('conflict', error.message, state(error));
         throw error;

@@ -65,7 +65,7 @@ const columns: readonly Column[] = [
   { name: 'observed', path: 'observed', kind: 'flag', weight: 1 },
 ];
 
-/** Reads the description to compare with, and its name for messages. */
+/** Reads the description to compare with. Also returns its name for messages. */
 async function readDescription(
   context: Context,
   against: string | undefined,

@@ -76,7 +76,7 @@ const columns: readonly Column[] = [
   { name: 'prints', path: 'prints', weight: 8, isProse: true },
 ];
 
-/** Returns the schema whose fields a table shows; for a list, the schema of one record. */
+/** Returns the schema of the records that a table shows. If the output is a list, this is the schema of one record. */
 const recordPart = (schema: JsonObject): JsonObject =>
   schema.type === 'array' ? { ...Object(schema.items), $defs: schema.$defs } : schema;
 
@@ -122,7 +122,7 @@ function named(
   });
 }
 
-/** The closest name. If no name is close, the names that belong to the closest noun. */
+/** Suggests the closest name. If no name is close, suggests the names that belong to the closest noun. */
 function nearTo(name: string, names: readonly string[]): readonly string[] {
   const near = nearestWord(name, names);
   if (near !== undefined) return [near];

@@ -48,7 +48,7 @@ const fieldColumns: readonly Column[] = [
   { name: 'observed', path: 'observed', kind: 'flag', weight: 2 },
 ];
 
-/** Columns for printed output, which has no defaults and no `observed` mark. */
+/** Columns for shapes of printed output. Such shapes have no defaults and no `observed` mark. */
 export const printedColumns = fieldColumns.filter(({ name }) => name !== 'default' && name !== 'observed');
 
 /** Renders a shape as JSON Schema, or as a table of fields if the format has columns. */
@@ -58,7 +58,7 @@ export function shapeResult(name: ShapeName, output: OutputOptions): RecordResul
   return fieldList(schema, [`-o json gives the JSON Schema${usesOf(name) && `; ${usesOf(name)}`}`]);
 }
 
-/** Lists the fields of a JSON Schema, for a table. */
+/** Lists the fields of a JSON Schema as rows of a table. */
 export function fieldList(
   schema: JsonObject,
   hints: readonly string[],

@@ -68,7 +68,10 @@ const listOf = ({ rows, columns, id }: Table): ListResult<ContractRow> => ({
   id,
 });
 
-/** Lists every name with its kind. Errors appear only as a single table, because there are many. */
+/**
+ * Lists every name with its kind. Errors are not listed one by one, because there are many; only the table of all
+ * errors is listed.
+ */
 function overview(topics: Readonly<Record<string, Table>>): ListResult<ContractRow> {
   const named = Object.entries(topics).filter(([topic]) => topic !== 'errors');
   return {
@@ -109,7 +112,7 @@ function summaryOf({
   return use !== '' ? use : Array.isArray(values) ? values.join(', ') : spelled.join(', ');
 }
 
-/** Looks up an enum, limit, event or error by name; an error name may be both a code and an error_type. */
+/** Looks up an enum, limit, event or error by its name. For an error, the name may be both a code and an error_type. */
 function oneRow(name: string, output: OutputOptions): ListResult<ContractRow> | RecordResult<ContractRow> {
   const all: readonly Table[] = Object.values(tables);
   const table = all.find(({ rows, id }) => rows.some((row) => own(row, id) === name));
@@ -124,7 +127,10 @@ function oneRow(name: string, output: OutputOptions): ListResult<ContractRow> | 
   return { kind: 'record', record: only, columns: table.columns, id: table.id };
 }
 
-/** Resolves a name to the contract's spelling; `METHOD PATH` resolves to the operation. @throws UsageError. */
+/**
+ * Finds the name as spelled in the contract. `METHOD PATH` finds the operation with that method and path.
+ * @throws UsageError.
+ */
 function resolve(name: string, topics: Readonly<Record<string, Table>>): string {
   const names = [
     ...Object.keys(topics),
@@ -202,7 +208,7 @@ const operationDetailColumns: readonly Column[] = [
   },
 ];
 
-/** Everything that the operations table contains about one operation. */
+/** Everything that the operations table states about one operation. */
 function operationRecord(name: OperationName): Output<'ContractOperation'> {
   const operation: Operation = operations[name];
   const { method, path, surface, summary, auth, retry, body, response, errors, rules } = operation;

@@ -14,7 +14,7 @@ import { sha256 } from '../../format/canonical.ts';
 import { StorageError, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 
-/** Where each agent looks for skills, below the user's home. */
+/** Where each agent looks for skills, relative to the user's home. */
 const folders = {
   agents: '.agents/skills',
   claude: '.claude/skills',
@@ -45,20 +45,21 @@ export function readTarget(given: string | undefined): Target {
   );
 }
 
-/** The skill that belongs to this program; the build locates it relative to the built program. */
+/** The skill that comes with this program. The build locates it relative to the built program. */
 const source = new URL('../../../docs/SKILL.md', import.meta.url);
 
 const mark = /\n<!-- installed by errand \S{1,40}; sha256 ([0-9a-f]{64}) -->\n$/;
 
 /**
- * The skill with a line that holds its hash, so that a later run can tell whether somebody changed the installed file.
+ * Adds to the skill a line with the skill's hash. A later run can then tell whether somebody has changed the installed
+ * file.
  */
 export function markedSkill({ version }: Pick<Context, 'version'>): string {
   const text = readFileSync(source, 'utf8');
   return `${text}\n<!-- installed by errand ${version}; sha256 ${sha256(text)} -->\n`;
 }
 
-/** Whether errand wrote a file, and nobody changed it since. */
+/** Whether errand wrote a file and nobody has changed the file since. */
 function isOurs(text: string): boolean {
   const [whole = '', hash] = mark.exec(text) ?? [];
   return hash !== undefined && sha256(text.slice(0, text.length - whole.length)) === hash;
@@ -66,14 +67,14 @@ function isOurs(text: string): boolean {
 
 export interface Installed {
   readonly file: string;
-  /** Current text; undefined if there is no file. */
+  /** The file's current text; undefined if there is no file. */
   readonly text: string | undefined;
 }
 
 /**
- * Finds the file installed for an agent. Follows no link below the user's home.
- * @throws UsageError for a link, for a folder in place of the file, and for a file that errand did not write or that
- * was changed since.
+ * Finds the file that is installed for an agent. Follows no link below the user's home.
+ * @throws UsageError for a link, for a folder in place of the file, for a file that errand did not write, and for a
+ * file that was changed since errand wrote it.
  */
 export function installedAt({ environment }: Pick<Context, 'environment'>, target: Target): Installed {
   const home = homeOf(environment);
@@ -96,7 +97,7 @@ export function installedAt({ environment }: Pick<Context, 'environment'>, targe
 }
 
 /**
- * Writes the skill; replaces an existing file atomically.
+ * Writes the skill. An existing file is replaced atomically.
  * @throws StorageError.
  */
 export function writeSkill({ file, text: before }: Installed, text: string): void {
@@ -111,7 +112,7 @@ export function writeSkill({ file, text: before }: Installed, text: string): voi
 }
 
 /**
- * Removes the file, and its folder if that is then empty.
+ * Removes the file. Also removes the file's folder if the folder is then empty.
  * @throws StorageError.
  */
 export function removeSkill({ file }: Installed): void {
@@ -123,7 +124,10 @@ export function removeSkill({ file }: Installed): void {
   }
 }
 
-/** The lines that only the old text has, then those that only the new text has, marked as in a diff. */
+/**
+ * Returns the lines that only the old text has, followed by the lines that only the new text has. All are marked as in
+ * a diff.
+ */
 export function differenceLines(before: string, after: string): string[] {
   const [old, now] = [before.split('\n'), after.split('\n')];
   return [

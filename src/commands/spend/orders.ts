@@ -2,7 +2,7 @@ import { listRows } from '../../cli/list-command.ts';
 import type { Context } from '../../run/context.ts';
 import type { Span } from '../../spending/report/tally.ts';
 
-/** Options that select a report's orders. */
+/** Options that select the orders of a report. */
 export const spanOptions = {
   since: {
     kind: 'text',
@@ -21,7 +21,10 @@ export const spanOptions = {
   },
 } as const;
 
-/** Streams all orders in a time span. @throws ErrandError. */
+/**
+ * Streams all orders that were created within a time span.
+ * @throws ErrandError.
+ */
 export async function* ordersOf(context: Context, { since, before }: Span): AsyncGenerator<unknown> {
   const query = {
     ...(since !== undefined && { created_after: since }),

@@ -69,7 +69,7 @@ export const add = defineCommand({
           ...(live !== undefined && { live }),
           order,
         });
-        // Setting `since` needs the parsed schedule.
+        // The value of `since` depends on the schedule, so the schedule has to be parsed first.
         const entry = entryNamed(parse(), name, path);
         setSince(document, entry, sinceFor(entry.schedule, now));
       };

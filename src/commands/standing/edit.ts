@@ -16,7 +16,7 @@ const clearable: Readonly<Record<string, string>> = {
 };
 
 /**
- * The fields to clear, each undefined.
+ * Returns each field to clear with the value undefined.
  * @throws UsageError if another flag sets the same field.
  */
 function cleared(names: readonly string[], given: object): Readonly<Record<string, undefined>> {
@@ -113,7 +113,8 @@ export const edit = defineCommand({
           ...(live === false && { live: undefined }),
           ...(agreed !== undefined && { live: agreed }),
         };
-        // Compare with null, so that every given field is written and every undefined field is removed.
+        // Compare with null, so that every field that was given is written and every field that is undefined is
+        // removed.
         const any = Object.fromEntries(Object.keys(whole).map((field) => [field, null]));
         change.setFields(document, at, any, whole);
         if (isOrder) {

@@ -36,7 +36,7 @@ export const list = defineCommand({
     for (const entry of await entriesOf(file)) {
       await shown.noteDoubt(context, entry, `${fileFlag(standing)}${whereFlags(context)}`);
       const orders = isRead ? await shown.ordersIfRead(context, entry) : undefined;
-      // If the service has not responded once, do not wait for it again.
+      // If the service has failed to respond once, do not wait for it again.
       isRead = orders !== undefined;
       rows.push({
         ...shown.shownEntry(

@@ -8,11 +8,11 @@ import { type ChangedFile, entryNamed } from '../../standing/file.ts';
 import type { DateOrder } from '../../standing/orders.ts';
 import { noteDoubt, ordersIfRead, scheduleText, shownEntry } from '../../standing/shown.ts';
 
-/** The file's flag, for a suggested command. */
+/** The flag that names the file, for a suggested command. */
 export const fileFlag = (standing: string | undefined): string =>
   standing === undefined ? '' : ` --standing ${shellWord(standing)}`;
 
-/** Orders of a changed entry; undefined if this run has not reached the service yet. */
+/** Returns the orders of a changed entry; undefined if this run has not heard from the service. */
 export async function ordersIfHeard(
   context: Context,
   { entries, path }: ChangedFile,
@@ -37,7 +37,7 @@ export const columnsOf = (
 ];
 
 /**
- * Result for a changed entry, with its next dates.
+ * Result for a changed entry, with the entry's next dates.
  * @param orders are the entry's orders, if known.
  */
 export async function entryResult(

@@ -76,7 +76,10 @@ const dayMs = 86_400_000;
 /** Maximum number of days that a dry run looks ahead. */
 const maxAhead = 3660;
 
-/** The end of a date in UTC, ms since the epoch. @param now is this machine's time. */
+/**
+ * The end of a date in UTC, in ms since the epoch.
+ * @param now is this machine's time.
+ */
 async function momentOf(text: string, now: number): Promise<number> {
   const { dayOf } = await import('../../standing/cadence.ts');
   const day = dayOf(text);

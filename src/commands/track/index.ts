@@ -34,8 +34,8 @@ export const command = defineRootCommand({
 });
 
 /**
- * Reads the order for what public tracking lacks: the concessions, so that a partial purchase does not look complete,
- * and which items a parcel holds. Works only if the order belongs to the current key.
+ * Reads the order to learn what public tracking does not show: the concessions, so that a partial purchase does not
+ * look complete, and which items each parcel holds. This works only if the order belongs to the current key.
  */
 async function ownOrder(context: Context, path: { readonly order_id: string }): Promise<unknown> {
   if (context.settings.apiKey === undefined || context.previewsRequests) return undefined;
@@ -69,8 +69,9 @@ const parcels: Column<Shape<'PublicTrackingResponse'>> = {
 };
 
 /**
- * Columns for a TTY: the order's overall state, then each parcel. @param ordered is the order, if it can be read.
- * Public tracking alone does not reveal that less was bought than requested.
+ * Columns for a TTY: first the order's overall state, then its parcels.
+ * @param ordered is the order, if it can be read. Public tracking alone does not reveal that less was bought than
+ * requested.
  */
 export const trackScreen = (ordered: unknown): readonly Column<Shape<'PublicTrackingResponse'>>[] => [
   ...orderFacts.filter(({ name }) => name !== 'status').slice(0, 1),
@@ -95,7 +96,9 @@ export const trackScreen = (ordered: unknown): readonly Column<Shape<'PublicTrac
   ),
 ];
 
-/** The parcels of public tracking, with the contents of the parcel that has the same number in the order. */
+/**
+ * The parcels from public tracking. The contents of each come from the order's parcel with the same tracking number.
+ */
 function shipmentsOf(tracked: unknown, ordered: unknown, titleOf?: TitleOf): Row[] {
   const known = objectsIn(ordered, 'tracking_numbers');
   return objectsIn(tracked, 'shipments').map((parcel) => {
@@ -110,7 +113,7 @@ const stateOfTracked = (
   fulfillment?: unknown,
 ): ShownState => orderState({ status, items, parcels, fulfillment });
 
-/** Columns for a flat table row, which describes only the first parcel; the last column holds all parcels. */
+/** Columns for a flat row of a table. They describe only the first parcel, but the last column lists all parcels. */
 const flatColumns: readonly Column<Shape<'PublicTrackingResponse'>>[] = [
   ...orderFacts,
   { name: 'carrier', path: 'shipments.0.carrier', weight: 7 },
@@ -121,5 +124,5 @@ const flatColumns: readonly Column<Shape<'PublicTrackingResponse'>>[] = [
   { name: 'parcels', path: 'shipments', weight: 1 },
 ];
 
-/** Columns for piped tables, which expand the parcels. */
+/** Columns for a piped table. They include all parcels, not only the first one. */
 const trackColumns: readonly Column<Shape<'PublicTrackingResponse'>>[] = [...orderFacts, parcels];

@@ -65,7 +65,10 @@ export const command = defineRootCommand({
   },
 });
 
-/** An order as it was just read, or batches of an upload by their ids or its name. */
+/**
+ * What to undo: an order as it was just read, or batches. Batches are given by their ids, together with the name of
+ * their upload, or with a batch id in place of that name.
+ */
 type Target =
   | { readonly order: IdentifiedOrder }
   | { readonly batches: readonly string[]; readonly name: string };
@@ -78,7 +81,11 @@ async function named(context: Context, what: string): Promise<Target> {
   return order ? { order } : { batches: [id], name: id };
 }
 
-/** @throws UsageError without a terminal; ErrandError if nothing was sent, or it cannot be undone. */
+/**
+ * Returns what this terminal sent last.
+ * @throws UsageError without a terminal; ErrandError if this terminal sent nothing, or if what it sent cannot be
+ * undone.
+ */
 async function lastSent(context: Context): Promise<Target> {
   const { settings, interactive } = context;
   const { terminal } = (await context.origin())();

@@ -5,10 +5,13 @@ import type { ListenOptions } from '../../integrations/webhooks/listen.ts';
 import type { Context } from '../../run/context.ts';
 import { forwardTarget } from './registration.ts';
 
-/** How long an event waits for its order to be read, ms. Later events wait behind it. */
+/** Maximum time to read the order of an event, in ms. Later events have to wait until then. */
 const rereadMs = 15_000;
 
-/** Reads an event's order from the service, unless `until` aborts first. @throws Error if it cannot be read. */
+/**
+ * Reads the order of an event from the service, unless `until` aborts first.
+ * @throws Error if the order cannot be read.
+ */
 export const readOrder = (context: Context, id: string, until?: AbortSignal) =>
   readInTime(
     context,
@@ -16,7 +19,10 @@ export const readOrder = (context: Context, id: string, until?: AbortSignal) =>
     until,
   );
 
-/** Reads an event's return from the service. @throws Error if it cannot be read. */
+/**
+ * Reads the return of an event from the service.
+ * @throws Error if the return cannot be read.
+ */
 export const readReturn = (context: Context, id: string) =>
   readInTime(
     context,

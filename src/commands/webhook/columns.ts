@@ -21,7 +21,7 @@ export const eventColumns: readonly Column<StoredEvent>[] = [
   { name: 'command', path: 'exec.exit_code', kind: 'count', weight: 4 },
 ];
 
-/** A status column; empty for an event without that state. */
+/** Builds a column that shows a state as a status. The column is empty for an event without that state. */
 const stateColumn = (
   name: string,
   weight: number,
@@ -49,7 +49,7 @@ const eventScreen: readonly Column<StoredEvent>[] = [
   { name: 'received', path: 'received_at', kind: 'time', isLocal: true, weight: 6 },
 ];
 
-/** State of the order an event reports; undefined if it reports none. */
+/** State of the order that an event reports. Undefined if the event reports none. */
 export function stateOfEvent({
   status,
   error_type: errorType,
@@ -65,7 +65,7 @@ export function stateOfEvent({
   });
 }
 
-/** Result of forwarding an event or running a command for it; undefined if neither was requested. */
+/** Result of forwarding an event, or of running a command for it. Undefined if neither was requested. */
 function actedOn({ forward, exec }: Unchecked<StoredEvent>): ShownState | undefined {
   if (own(forward, 'delivered') === false) return { text: 'not forwarded', mood: 'bad' };
   const code = own(exec, 'exit_code');
@@ -75,7 +75,10 @@ function actedOn({ forward, exec }: Unchecked<StoredEvent>): ShownState | undefi
   return code === 0 ? { text: 'command ran', mood: 'good' } : undefined;
 }
 
-/** Column sets for an event list; a TTY adds the action's result if any event had one. */
+/**
+ * Column sets for a list of events. On a TTY, they include the result of forwarding or running a command if any event
+ * has one.
+ */
 export const eventList = (hasActed: boolean) => ({
   columns: eventColumns,
   screen: hasActed ? [...eventScreen, then] : eventScreen,
@@ -103,7 +106,10 @@ export const eventView = {
   ),
 } as const;
 
-/** A stored event safe to display: masks the forward address, which may hold a secret. */
+/**
+ * Makes a stored event safe to display. Masks the address to which it was forwarded, because that address may hold a
+ * secret.
+ */
 export const shownEvent = (event: StoredEvent): StoredEvent => ({
   ...event,
   forward: event.forward && { ...event.forward, url: maskAddress(event.forward.url) },

@@ -62,7 +62,7 @@ export const events = defineCommand({
       };
     }
     for (const line of olderNames(event ?? [])) context.note(`note: ${line}`);
-    // Failed events need action, so show all of them unless limited explicitly.
+    // Failed events require action, so show all of them unless the user sets a limit.
     const isWhole = all || (limit === undefined && failed);
     const max = isWhole ? Number.POSITIVE_INFINITY : (limit ?? defaultLimit);
     const filter = {
@@ -86,8 +86,8 @@ export const events = defineCommand({
     }
 
     /**
-     * Whether any event shown on the terminal was forwarded or triggered a command. Assumes that one did if there are
-     * too many to check.
+     * Whether any event shown on the terminal was forwarded or has triggered a command. If there are too many events to
+     * check, returns true.
      */
     function hasActed(): boolean {
       if (context.output.format !== 'table') return false;

@@ -149,8 +149,8 @@ export const listenCommand = defineCommand({
 });
 
 /**
- * Runs the embedded sandbox and registers the listener's address. The sandbox delivers events only while a process runs
- * it.
+ * Runs the embedded sandbox and registers the listener's address with it. The embedded sandbox delivers events only
+ * while a process runs it.
  */
 async function begin(context: Context, registers: boolean, url: string): Promise<() => Promise<void>> {
   const { listeners } = await context.webhooks();
@@ -188,21 +188,21 @@ const orderWidth = 8;
 const stateWidth = '● in progress'.length;
 const arrow = '  →  ';
 const beforeWidth = stateWidth + arrow.length;
-/** Width of the longest state of a single parcel; with less room, a terminal omits the earlier state. */
+/** Width of the longest state of a single parcel. If there is less room, a terminal omits the earlier state. */
 const minStateWidth = '✖ cancelled by retailer'.length;
-/** Maximum text length; anything longer helps nobody. */
+/** Maximum length of a text. Nobody would read a longer text. */
 const maxTextLength = 300;
 
 /**
- * Formats events for a TTY, one per line in fixed columns: number, time, event, order, state change. Received text is
- * untrusted.
+ * Formats events for a TTY as one line each, in fixed columns: number, time, event, order, and change of state.
+ * Received text is untrusted.
  */
 export class EventLines {
   readonly #log: EventLog;
   readonly #paint: Paint;
   readonly #measure: Measure;
   readonly #columns: () => number;
-  /** Last state shown for each order. */
+  /** The state that was last shown for each order. */
   readonly #states = new Map<string, ShownState>();
 
   private constructor(log: EventLog, paint: Paint, measure: Measure, columns: () => number) {
@@ -217,14 +217,15 @@ export class EventLines {
     return new EventLines(log, await paintFor(io.stdout.color), await fullMeasure(), columns);
   }
 
-  /** Formats an event to the terminal's width, cutting long text at the end. */
+  /** Formats an event as wide as the terminal. Text that is too long is cut at the end. */
   line(event: ShownEvent): string {
     const { id, event: name, order_id: orderId, received_at: at, verified } = event;
     const order = orderId === null ? '-' : uuidPattern.test(orderId) ? orderId.slice(0, orderWidth) : orderId;
     const columns = this.#columns();
     const clock = at.slice(11, 19);
     const maxWidth = columns - orderWidth - 2;
-    // Narrow terminals drop, in this order: number, earlier state, event name, time. The state is cut last.
+    // A narrow terminal drops these parts, in this order: the number, the earlier state, the event name, the time. The
+    // state is cut last.
     const shapes = [
       {
         when: `${String(id).padStart(idWidth)}  ${clock}Z  `,
@@ -254,7 +255,7 @@ export class EventLines {
     const to = stateOfEvent(event);
     if (!to || orderId === null) return to ? this.#state(to, room) : '';
     const from = this.#states.get(orderId) ?? this.#earlierState(event);
-    // Clear the cache to bound its size. A state that is no longer cached is looked up in the log again.
+    // Clear the cache to limit its size. If a state is no longer cached, the log still has it.
     if (this.#states.size >= maxStates) this.#states.clear();
     this.#states.set(orderId, to);
     const left = room - beforeWidth;
@@ -264,8 +265,8 @@ export class EventLines {
   }
 
   /**
-   * Shows the order's earlier state. Shows the event name instead if the state did not change, and nothing for a new
-   * order.
+   * Shows the state that the order had before. If the state did not change, shows the event name instead. For a new
+   * order, shows nothing.
    */
   #before(from: ShownState | undefined, to: ShownState, happened: string | null): string {
     if (!from) return ' '.repeat(beforeWidth);
@@ -274,7 +275,7 @@ export class EventLines {
     return this.#paint.faint(`${this.#fit(word, beforeWidth - 1)} `);
   }
 
-  /** State reported by an earlier event for the same order. */
+  /** The order's state as an earlier event reported it. */
   #earlierState({ id, order_id: orderId }: ShownEvent): ShownState | undefined {
     if (orderId === null || !uuidPattern.test(orderId)) return undefined;
     for (const earlier of this.#log.list({ orderId })) if (earlier.id < id) return stateOfEvent(earlier);
@@ -343,8 +344,8 @@ function listenResult(
 }
 
 /**
- * Yields all records. After an interruption, first yields the summary, then throws an error naming the command that
- * lists the stored events.
+ * Yields all records. After an interruption, first yields the summary. Then throws an error that names the command for
+ * listing the stored events.
  */
 async function* untilStopped(
   context: Context,
@@ -379,7 +380,7 @@ function eventLine(event: ShownEvent): string {
   return safeText(parts.filter((part) => part !== '').join('  '));
 }
 
-/** Prints records other than events to stderr, for people. */
+/** Prints records that are not events to stderr, for people. */
 function report(context: Context, record: ListenRecord): void {
   if (record.type === 'gap') context.note(`warning: ${record.message}`);
   if (record.type === 'forward')
@@ -399,8 +400,8 @@ const summaryLine = ({ received, stored, duplicates, forwarded, failed }: Listen
   `${received} received, ${stored} new, ${duplicates} ${duplicates === 1 ? 'duplicate' : 'duplicates'}, ${forwarded} forwarded, ${failed} failed`;
 
 /**
- * Tracks which events were shown. If this process ends before it has written an event, the next listener shows that
- * event.
+ * Keeps track of which events were shown. If this process ends before it has written an event, the next listener shows
+ * that event.
  */
 class Shown {
   readonly #context: Pick<Context, 'io' | 'output'>;
@@ -412,13 +413,13 @@ class Shown {
     this.#log = log;
   }
 
-  /** Records that an event went to the output. With --query, nothing is written until all events are in. */
+  /** Notes that an event was handed to the output. With --query, the output writes nothing until all events are in. */
   async handedOut(id: number): Promise<void> {
     if (this.#context.output.query !== undefined) this.#held.push(id);
     else await this.#noteOnceOut([id]);
   }
 
-  /** Call it once all events passed to `handedOut` have been written. */
+  /** Must be called once all events passed to `handedOut` have been written. */
   allOut(): Promise<void> {
     return this.#noteOnceOut(this.#held.splice(0));
   }

@@ -6,7 +6,10 @@ import { parseUrl } from '../../platform/net/urls.ts';
 import { redactor } from '../../platform/redact/redactor.ts';
 import type { Context } from '../../run/context.ts';
 
-/** What a registration applies to. The service keeps one registration per account, and a separate one for test mode. */
+/**
+ * Identifies what a registration applies to. The service stores one registration per account, and a separate one for
+ * test mode.
+ */
 export const registrationScope = (context: Context): string =>
   JSON.stringify([
     context.settings.baseUrl.value,
@@ -15,8 +18,8 @@ export const registrationScope = (context: Context): string =>
   ]);
 
 /**
- * Stores the signing secret from the response to a registration, if the service signs its events. Never prints it.
- * @returns whether the response has a secret.
+ * Stores the signing secret from the response to a registration, if there is one. Never prints the secret.
+ * @returns whether the response contains a secret.
  */
 export async function saveSigningSecret(context: Context, response: unknown): Promise<boolean> {
   const secret = textIn(response, 'webhook_secret');
@@ -27,9 +30,9 @@ export async function saveSigningSecret(context: Context, response: unknown): Pr
 }
 
 /**
- * Registers a listener's address for as long as it listens.
- * @returns a function that restores the earlier address. It can do so only if errand knows that address, because the
- * service does not return it. Never throws.
+ * Registers a listener's address for as long as the listener runs. Never throws.
+ * @returns a function that restores the earlier address. That is possible only if errand knows the earlier address,
+ * because the service does not return it.
  */
 export async function registerWhileListening(context: Context, url: string): Promise<() => Promise<void>> {
   const client = await context.lastingClient();
@@ -68,7 +71,10 @@ const nothingBefore =
 
 const defaultRetries = 4;
 
-/** Address that events are forwarded to. @throws UsageError naming the flag if it is not an http address. */
+/**
+ * Address to which events are forwarded.
+ * @throws UsageError naming the flag if it is not an http address.
+ */
 export function forwardTarget(
   context: Context,
   flag: string,

@@ -111,15 +111,15 @@ export const waitCommand = defineCommand({
   },
 });
 
-/** Whether this machine can receive an order's events, with advice to the user if it may not. */
+/** Whether this machine can receive the events of an order. If that is uncertain, there is advice to the user. */
 interface Hearing {
   readonly isHeard: boolean;
   readonly advice?: string;
 }
 
 /**
- * Checks that a listener runs on this machine and that its address receives these events. errand knows of two kinds of
- * addresses: the registered one, and those set by the order itself.
+ * Checks that a listener runs on this machine, and that the events are sent to the listener's address. errand knows two
+ * kinds of addresses: the registered address, and addresses that the order itself sets.
  */
 async function hearingOf(context: Context, orderId: string, names: readonly string[]): Promise<Hearing> {
   const { value: baseUrl } = context.settings.baseUrl;
@@ -145,7 +145,7 @@ async function hearingOf(context: Context, orderId: string, names: readonly stri
       const webhooks = own((await context.journal()).madeBy(orderId, baseUrl)?.body, 'webhooks');
       return names.flatMap((name) => own(webhooks, name) ?? []);
     } catch (error) {
-      // A broken journal must not stop the wait.
+      // A broken journal must not end the wait.
       if (error instanceof StorageError) return [];
       throw error;
     }
@@ -153,8 +153,9 @@ async function hearingOf(context: Context, orderId: string, names: readonly stri
 }
 
 /**
- * Shows what is awaited and the elapsed time on stderr, if it is a TTY; otherwise a no-op.
- * @param what names the event in words. @returns a function that clears the line; always call it.
+ * Shows what is awaited and the elapsed time on stderr if it is a TTY; otherwise does nothing.
+ * @param what names the event in words.
+ * @returns a function that clears the line. It must always be called, even after a failure.
  */
 async function showWaiting(context: Context, what: string, orderId: string): Promise<() => void> {
   const { stderr } = context.io;

@@ -1,6 +1,6 @@
 import { safeText } from '../../platform/redact/safe-text.ts';
 
-/** Maximum length of a field, so that no field pushes the others out of view. */
+/** Maximum length of a field. Without a limit, a long field could push the others out of view. */
 const maxFieldLength = 80;
 
 const fields = [

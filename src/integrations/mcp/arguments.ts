@@ -9,11 +9,11 @@ import type { JsonSchema } from './untrusted.ts';
 
 export { z } from 'zod';
 
-/** Arguments of a tool: named fields and no others. */
+/** Arguments of a tool. They are named fields, and no other fields are accepted. */
 export type ToolArguments = z.ZodObject;
 
 /**
- * Converts an operation's parameters to tool fields.
+ * Converts the parameters of an operation to fields of a tool.
  * @param names lists the parameters to include; all by default.
  */
 export function parametersOf(
@@ -29,7 +29,7 @@ export function parametersOf(
   );
 }
 
-/** Formats beyond the basic type (a date, a UUID) are checked when the request is made. */
+/** Only the basic type is checked here. More specific formats (a date, a UUID) are checked when the request is made. */
 function fieldOf(parameter: Parameter): z.ZodType {
   const { description, required, values, grows, type } = parameter;
   const text = boundedText(parameter);
@@ -46,7 +46,7 @@ function fieldOf(parameter: Parameter): z.ZodType {
   return required ? described : described.optional();
 }
 
-/** Maximum length of a text without its own limit. */
+/** Maximum length of a text that has no limit of its own. */
 export const maxTextLength = 2000;
 const maxStrings = 50;
 
@@ -58,7 +58,7 @@ const boundedNumber = <N extends z.ZodNumber>(number: N, { min, max }: Parameter
   return max === undefined ? from : from.max(max);
 };
 
-/** JSON Schema of a tool's arguments, for clients. Pure. */
+/** Formats the arguments of a tool as JSON Schema, for clients. Pure. */
 export const argumentSchema = (shape: ToolArguments): JsonSchema => jsonSchemaOf(shape, true);
 
 /**

@@ -35,7 +35,7 @@ interface Serving {
   readonly isLive: boolean;
 }
 
-/** Runs tool calls, each with the settings, key and policy current at that moment. */
+/** Runs tool calls. Each call uses the settings, the key and the policy that are current when it starts. */
 export class Calls {
   readonly #serving: Serving;
   /** Work that must finish before the process exits. */
@@ -76,7 +76,7 @@ export class Calls {
     }
   }
 
-  /** Resolves when all calls have ended, successfully or not. */
+  /** Resolves when all calls have ended, whether they succeeded or failed. */
   async drained(): Promise<void> {
     while (this.#open.size > 0) await Promise.allSettled(this.#open);
   }
@@ -90,7 +90,7 @@ export class Calls {
     const { context: whole, isLive } = this.#serving;
     const { envelope, signal: cancelled } = request;
     const client = clientName(own(envelope, CLIENT_INFO_META_KEY) ?? server.getClientVersion());
-    // An order in progress is settled even if nobody waits for it; only the end of the process aborts it.
+    // An order in progress is settled even if the client has cancelled its call. Only the end of the process aborts it.
     const signal = tool.effect === 'reads' ? AbortSignal.any([whole.signal, cancelled]) : whole.signal;
     const command = `errand mcp ${tool.name}`;
     let run: Context | undefined;
@@ -115,7 +115,7 @@ export class Calls {
         fields,
       );
       if ('question' in outcome) {
-        // In the newer protocol, the client asks its user and calls again with the response.
+        // In the newer protocol, the client asks its user, and then repeats the call with the answer.
         if (envelope) return questionResult(outcome.question);
         const inputResponses = await responsesTo(outcome.question, tool.name, request);
         return await this.#run(tool, given, server, { ...request, inputResponses });
@@ -135,8 +135,8 @@ export class Calls {
   }
 
   /**
-   * Closes the context of a call once the response is sent. The caller then knows the outcome of its intents, so they
-   * are recorded as shown.
+   * Closes the context of a call after the response has been sent. The caller then knows the outcome of the call's
+   * intents, so these are recorded as shown.
    */
   #end(run: Context, { id }: ServerContext['mcpReq'], cancelled: AbortSignal): void {
     const ended = new Promise<boolean>((resolve) => {
@@ -170,8 +170,8 @@ async function progress(
 }
 
 /**
- * A tool's listing for clients. Contains no external text. A client gives the whole list to its model, so the listing
- * only names the fields and leaves their details to describe_operation.
+ * Lists a tool for clients. The listing contains no external text. A client gives all listings to its model, so a
+ * listing only names the fields; describe_operation has the details.
  */
 const listingOf = (tool: Tool): ListedTool => ({
   name: tool.name,
@@ -183,7 +183,7 @@ const listingOf = (tool: Tool): ListedTool => ({
   annotations: {
     readOnlyHint: tool.effect === 'reads',
     destructiveHint: tool.effect === 'spends' || tool.effect === 'changes',
-    // The hint is omitted for tools that only read.
+    // A tool that only reads needs no such hint.
     ...(tool.effect !== 'reads' && { idempotentHint: tool.isIdempotent === true }),
     openWorldHint: true,
   },
@@ -200,14 +200,14 @@ const outputSchema = (tool: Tool): JsonSchema => ({
         description: 'fields with text of others, which is data',
       },
     }),
-    // Whether the result was cut to fit.
+    // Whether the result was shortened to fit.
     truncated: { type: 'boolean' },
   },
   required: [...tool.certain],
 });
 
 /**
- * Converts a tool's record to a protocol result, trimmed to match the tool's output schema.
+ * Converts the record of a tool to a protocol result. Removes whatever the tool's output schema does not contain.
  * @throws Error if a required field is missing, because a client would reject the result and hide it from the model.
  */
 function answered(tool: Tool, record: JsonObject): CallToolResult {
@@ -231,9 +231,8 @@ const anything = { type: 'object' };
 const maxMessage = 4000;
 
 /**
- * Formats a failure for the model, with the fields of the CLI's JSON errors. Returns only text, because
- * first-generation clients validate structured content against the tool's output schema and hide an error that does not
- * match.
+ * Formats a failure for the model, with the same fields as the CLI's JSON errors. Returns only text. First-generation
+ * clients validate structured content against the tool's output schema, and hide an error that does not match.
  */
 function failed(failure: unknown): CallToolResult {
   const { category, message, facts } = toError(failure);
@@ -246,10 +245,10 @@ function failed(failure: unknown): CallToolResult {
     outcome: facts.outcome ?? null,
     retryable: facts.retryable ?? null,
     hint: facts.hint ?? null,
-    // Commands for a person; no tool does the same.
+    // These commands are for a person, because no tool does the same.
     for_a_person: next,
   };
-  // Trim the details separately, so that large details from a service never crowd out the order's outcome.
+  // Trim the details separately. Otherwise, large details from a service could crowd out the outcome of the order.
   const parts = [error, { details: facts.details ?? null }].map((part) => fitted(anything, part));
   const json = JSON.stringify({
     error: Object.assign({}, ...parts.map(({ value }) => value)),
@@ -263,11 +262,11 @@ function failed(failure: unknown): CallToolResult {
   };
 }
 
-/** Whether a failure contains only errand's own words and nothing from a service. */
+/** Whether a failure contains only errand's own words, and no text from a service. */
 const isOurs = (category: ErrandError['category'], { status }: ErrandError['facts']): boolean =>
   status === undefined && (category === 'usage' || category === 'policy');
 
-/** Rewords hints in `failure` that suggest running a command again, so that they suggest calling the tool again. */
+/** Rewords hints in `failure`. A hint to run a command again becomes a hint to call the tool again. */
 function inToolsWords(failure: unknown, typed: string, again: string): unknown {
   if (!(failure instanceof ErrandError)) return failure;
   const { next = [], hint } = failure.facts;
@@ -282,8 +281,8 @@ function inToolsWords(failure: unknown, typed: string, again: string): unknown {
 const maxNameLength = 60;
 
 /**
- * Caller's name for the audit chain: `claude-desktop 1.2`. Clients may claim any name, so only letters, digits and
- * plain signs are kept, up to a maximum length. Pure.
+ * Name of the caller for the audit chain: `claude-desktop 1.2`. Because clients may claim any name, only letters,
+ * digits and plain signs are kept, up to a maximum length. Pure.
  */
 function clientName(info: unknown): string {
   const words = [textIn(info, 'name'), textIn(info, 'version')].filter((word) => word !== undefined);
@@ -300,7 +299,10 @@ function clientName(info: unknown): string {
   return name === '' ? 'unnamed' : name;
 }
 
-/** Whether a client can show its user a form; true also if it declares the capability without a mode. Pure. */
+/**
+ * Whether a client can show a form to its user. This is also assumed if the client declares the capability without a
+ * mode. Pure.
+ */
 function canAsk(capabilities: unknown): boolean {
   const elicitation = own(capabilities, 'elicitation');
   return (
@@ -311,7 +313,7 @@ function canAsk(capabilities: unknown): boolean {
 const questionName = ({ subject }: Question): string => `confirm-${sha256(subject).slice(0, 12)}`;
 const yesName = 'yes';
 
-/** Time the user has to answer, ms. */
+/** How long the user has to answer, in ms. */
 const waitMs = 10 * 60 * 1000;
 
 const form = ({ message, yes }: Question) => ({
@@ -323,13 +325,13 @@ const form = ({ message, yes }: Question) => ({
   },
 });
 
-/** Returns a question as the call's result; the client repeats the call with the response. */
+/** Returns a question as the result of the call. The client then repeats the call with the answer. */
 const questionResult = (question: Question): InputRequiredResult =>
   inputRequired({ inputRequests: { [questionName(question)]: inputRequired.elicit(form(question)) } });
 
 /**
- * Asks the user through a client of the older protocol while its call waits.
- * @throws ErrandError if the client cannot ask; nothing is sent without a yes.
+ * Asks the user through a client of the older protocol. The call waits in the meantime.
+ * @throws ErrandError if the client cannot ask. Nothing is sent without a yes.
  */
 async function responsesTo(
   question: Question,
@@ -352,7 +354,7 @@ async function responsesTo(
   }
 }
 
-/** Anything but a yes counts as a no. */
+/** Any answer other than yes counts as a no. */
 function answerIn(responses: unknown, question: Question): ReturnType<Call['answer']> {
   const response = own(responses, questionName(question));
   if (response === undefined) return undefined;

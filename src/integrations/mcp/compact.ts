@@ -2,7 +2,7 @@ import { isObject } from '../../api/json.ts';
 import { maxTextLength } from './arguments.ts';
 import type { JsonSchema } from './untrusted.ts';
 
-/** Reduces the schema of a result to the type and description of each field, without nested fields. Pure. */
+/** Reduces the schema of a result to the type and description of each field. Nested fields are left out. Pure. */
 export function compactOutput({ properties, ...schema }: JsonSchema): JsonSchema {
   const fields = isObject(properties) ? Object.entries(properties) : [];
   return {
@@ -23,9 +23,9 @@ function outline(schema: unknown): JsonSchema {
 }
 
 /**
- * Removes from the schema of a tool's arguments what a model does not need: null as an alternative, because omitting a
- * field means the same, and annotations of the contract. The tool accepts everything that the reduced schema allows.
- * Pure.
+ * Removes what a model does not need from the schema of a tool's arguments. This is null as an alternative, because
+ * leaving out a field means the same, and annotations of the contract. The tool accepts everything that the reduced
+ * schema allows. Pure.
  */
 export function compactInput(schema: JsonSchema): JsonSchema {
   const { 'x-observed': _observed, propertyNames: _names, type, anyOf, properties, items, ...rest } = schema;
@@ -47,8 +47,8 @@ export function compactInput(schema: JsonSchema): JsonSchema {
 }
 
 /**
- * Whether a model does not need a schema keyword: bounds that every sensible value respects, or the type of unnamed
- * fields. The tool checks both anyway.
+ * Whether a model does not need a schema keyword. This is so for bounds that every sensible value respects, and for the
+ * type of unnamed fields. The tool checks both of these anyway.
  */
 const isObvious = (name: string, value: unknown): boolean =>
   name === 'minLength' ||

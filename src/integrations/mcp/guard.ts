@@ -4,8 +4,9 @@ import { whereFlags } from '../../run/context-flags.ts';
 import { loadPolicy } from '../../spending/policy/load.ts';
 
 /**
- * Allows real money only if the server was started with `--live`. Checked on every call, because key and profile may
- * have changed. @throws UsageError without `--live`. Nothing was sent.
+ * Refuses to spend real money unless the server was started with `--live`. Checked on every call, because key and
+ * profile may have changed.
+ * @throws UsageError without `--live`. Nothing was sent in that case.
  */
 export function checkLive(context: Context, isLive: boolean): void {
   if (isLive || context.isRehearsal()) return;
@@ -36,7 +37,7 @@ const shadowing = ({ settings: { baseUrl, apiKey } }: Context): string[] =>
 
 /**
  * Requires a daily limit for real orders. Checked before every order, because the policy may have changed.
- * @throws ErrandError policy for `--live` without such a limit. Nothing was sent.
+ * @throws ErrandError policy for `--live` without such a limit. Nothing was sent in that case.
  */
 export async function checkDayLimit(context: Context, isLive: boolean): Promise<void> {
   if (!isLive) return;

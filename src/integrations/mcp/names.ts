@@ -1,4 +1,4 @@
-/** Names and summaries of all tools, for help and TAB completion, which load no tools. */
+/** Names and summaries of all tools. Help and TAB completion use these, and so need not load the tools. */
 export const toolNames = {
   search: 'search products',
   product_get: "read a product's details",

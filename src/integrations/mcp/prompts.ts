@@ -16,7 +16,7 @@ interface Prompt {
     readonly description: string;
     readonly required: boolean;
   }[];
-  /** Tools that the prompt needs; it is offered only if all of them are. */
+  /** Tools that the prompt needs. The prompt is offered only if all of them are offered. */
   readonly tools: readonly ToolName[];
   text(given: Readonly<Record<string, string>>): string;
 }
@@ -71,7 +71,7 @@ const all: readonly Prompt[] = [
   },
 ];
 
-/** The prompts whose tools are all offered. */
+/** The prompts for which all tools that they need are offered. */
 export class Prompts {
   readonly #prompts: readonly Prompt[];
 

@@ -33,18 +33,18 @@ interface Serving {
   readonly names: readonly ToolName[] | undefined;
 }
 
-/** What an agent can read at a URI. No resource changes anything. */
+/** Data that an agent can read at a URI. Reading a resource never changes anything. */
 interface Family {
   readonly uri: string;
   readonly name: string;
   readonly description: string;
-  /** Tool that shows the same data. If the tool is not offered, neither is the resource. */
+  /** The tool that shows the same data. The resource is offered only if this tool is. */
   readonly tool: ToolName | undefined;
-  /** URI template for a single member, and its name. */
+  /** URI template for a single member of the resource, and the name of the template. */
   readonly one?: { readonly uriTemplate: string; readonly name: string };
-  /** Whether retailers and sellers wrote some of its text. */
+  /** Whether some of its text was written by retailers or sellers. */
   readonly isUntrusted?: true;
-  /** Reads all members, or the named one; undefined if there is no member of this name. */
+  /** Reads all members, or only the one with the given name. Undefined if there is no member of that name. */
   read(context: Context, name: string | undefined): Promise<unknown>;
 }
 
@@ -107,7 +107,7 @@ const families: readonly Family[] = [
 
 const prefixOf = ({ uri }: Family): string => `${uri}/`;
 
-/** Reads the resources, each with the settings, key and policy current at that moment. */
+/** Reads the resources. Each read uses the settings, the key and the policy that are current when it starts. */
 export class Resources {
   readonly #serving: Serving;
   readonly #families: readonly Family[];
@@ -144,7 +144,10 @@ export class Resources {
     };
   }
 
-  /** Reads one resource. @throws ProtocolError for an unknown one. */
+  /**
+   * Reads one resource.
+   * @throws ProtocolError if there is no such resource.
+   */
   async read(uri: string): Promise<ReadResourceResult> {
     const family = this.#families.find(
       (one) => uri === one.uri || (one.one && uri.startsWith(prefixOf(one))),
@@ -161,7 +164,7 @@ export class Resources {
     return { contents: [{ uri, mimeType: family ? mimeType(family) : 'text/plain', text }] };
   }
 
-  /** @throws ProtocolError if the reading fails, with a message of errand's own. */
+  /** @throws ProtocolError if the read fails. Its message contains only errand's own words. */
   async #within<T>(
     what: string,
     { tool }: Pick<Family, 'tool'>,

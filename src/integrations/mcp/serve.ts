@@ -9,9 +9,9 @@ import { Wire } from './wire.ts';
 interface Options {
   /** Names of the tools to offer; all if unset. */
   readonly names: readonly ToolName[] | undefined;
-  /** Whether to offer only tools that change nothing. */
+  /** Whether to offer only tools that never change anything. */
   readonly readsOnly: boolean;
-  /** Whether orders may cost real money. */
+  /** Whether orders may spend real money. */
   readonly isLive: boolean;
 }
 
@@ -32,7 +32,7 @@ export async function serve(context: Context, { names, readsOnly, isLive }: Opti
   const { io, signal, version } = context;
   const wire = new Wire(io.stdin.stream, io.stdout.stream);
   let opened: Calls | undefined;
-  // Lazy import, because the client is waiting for the first response, which needs no tools.
+  // Import this later, because the client is waiting for the first response, which needs no tools.
   const calls = once(async () => {
     const [made, all] = await Promise.all([import('./calls.ts'), import('./tools/index.ts')]);
     const tools = all.tools.filter(

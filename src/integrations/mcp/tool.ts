@@ -5,7 +5,7 @@ import type { ToolArguments } from './arguments.ts';
 import type { ToolName } from './names.ts';
 import type { JsonSchema } from './untrusted.ts';
 
-/** Effects that calling a tool may have. */
+/** The effect that a call of the tool may have. */
 export type Effect =
   /** Nothing changes, locally or at the service. */
   | 'reads'
@@ -16,9 +16,9 @@ export type Effect =
   /** Money moves. */
   | 'spends';
 
-/** A question for the client's user. */
+/** A question to the client's user. */
 export interface Question {
-  /** Identifies the question. An answer to a question with another subject does not count. */
+  /** Identifies what the question is about. An answer to a question with a different subject does not count. */
   readonly subject: string;
   readonly message: string;
   /** Label of the affirmative answer. */
@@ -26,21 +26,21 @@ export interface Question {
 }
 
 export interface Call {
-  /** Created per call, with the settings, key and policy current at that moment. */
+  /** Created for each call, with the settings, the key and the policy current at that moment. */
   readonly context: Context;
-  /** Name of the caller in the audit chain. */
+  /** Name by which the audit chain identifies the caller. */
   readonly client: string;
   /** Aborted when the client cancels the call. */
   readonly cancelled: AbortSignal;
-  /** Whether the server was started with real orders allowed. */
+  /** Whether the server was started with permission to place real orders. */
   readonly isLive: boolean;
-  /** JSON Schema of an offered tool's output, with all fields. */
+  /** JSON Schema of the output of an offered tool, with all fields. */
   outputOf(tool: string): JsonSchema | undefined;
   /** Reports progress, if the client asked for it. */
   progress(done: number, total: number, message: string): Promise<void>;
   /** Whether the client can ask its user. */
   readonly canAsk: boolean;
-  /** The user's answer to a question; undefined if not yet asked. */
+  /** The user's answer to a question. Undefined if the question was not asked yet. */
   answer(question: Question): 'yes' | 'no' | undefined;
 }
 
@@ -59,7 +59,10 @@ export interface ToolDefinition<A extends ToolArguments> {
   output(): Readonly<Record<string, JsonSchema>>;
   /** Output fields that are always present. */
   readonly certain: readonly string[];
-  /** Output fields with text written by retailers, sellers or others who can add text to an order. */
+  /**
+   * Output fields that contain text from others: from retailers, from sellers, or from anyone else who can add text to
+   * an order.
+   */
   readonly untrusted?: readonly string[];
   run(call: Call, given: z.output<A>): Promise<Outcome>;
 }
@@ -69,9 +72,9 @@ export type Tool = Omit<ToolDefinition<ToolArguments>, 'run'> & {
   run(call: Call, given: JsonObject): Promise<Outcome>;
 };
 
-/** Defines a tool as data; the parameter types of `run` follow from `arguments`. */
+/** Defines a tool as data. The types of the parameters of `run` follow from `arguments`. */
 export function defineTool<A extends ToolArguments>(definition: ToolDefinition<A>): Tool {
-  // This cast is safe, because arguments are validated against the tool's own definition. The erased type is the
+  // This cast is safe, because arguments are validated against the tool's own definition. Therefore they have the
   // declared type.
   return definition as unknown as Tool;
 }

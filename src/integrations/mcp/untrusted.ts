@@ -4,24 +4,24 @@ import { redacted, redactor, secretField } from '../../platform/redact/redactor.
 import { safeText } from '../../platform/redact/safe-text.ts';
 
 /**
- * Makes data from the service safe for a model: only fields and types of the schema, no control characters or secrets,
- * and no more than a model can read.
+ * Makes data from the service safe for a model. The result has only fields and types of the schema, contains no control
+ * characters or secrets, and is no longer than a model can read.
  */
 
-/** A JSON Schema. Only its types, properties, items, anyOf and additionalProperties are read. */
+/** A JSON Schema. Only its keywords type, properties, items, anyOf and additionalProperties are used. */
 export type JsonSchema = JsonObject;
 
 interface Bounds {
-  /** Maximum length of a text, UTF-16 units. */
+  /** Maximum length of a text, in UTF-16 units. */
   readonly text: number;
-  /** Maximum number of entries in a list, and of fields in an object without a schema. */
+  /** Maximum number of entries in a list, and maximum number of fields in an object without a schema. */
   readonly entries: number;
   readonly depth: number;
 }
 
 /**
- * Bounds to try, widest first. The first bounds that keep the result within `maxJsonLength` are used. The last bounds
- * always keep it within that length.
+ * Limits to try, widest first. The first limits that keep the result within `maxJsonLength` are used. The last limits
+ * always do.
  */
 const bounds: readonly Bounds[] = [
   { text: 4000, entries: 100, depth: 24 },
@@ -32,7 +32,7 @@ const bounds: readonly Bounds[] = [
   { text: 60, entries: 3, depth: 3 },
 ];
 
-/** Maximum length of a whole result as JSON, UTF-16 units. */
+/** Maximum length of a whole result as JSON, in UTF-16 units. */
 const maxJsonLength = 48_000;
 const maxNameLength = 100;
 
@@ -42,7 +42,7 @@ export interface Fitted {
   readonly isCut: boolean;
 }
 
-/** Reduces a record to its schema: drops unknown fields and wrong types. Pure. */
+/** Reduces a record to its schema. Drops unknown fields, and values of the wrong type. Pure. */
 export function fitted(schema: JsonSchema, record: unknown): Fitted {
   let last: Fitted = { value: {}, isCut: true };
   for (const [index, bound] of bounds.entries()) {
@@ -107,8 +107,8 @@ class Fitting {
   }
 
   /**
-   * Redacts a value whose field name suggests a secret. Keeps a list of records, such as credentials, because each
-   * record has its own ids and its secrets are redacted separately.
+   * Redacts a value if the name of its field suggests a secret. A list of records, such as credentials, is kept,
+   * because each record has an id. The secrets in the records are redacted separately.
    */
   #field(name: string, schema: unknown, value: unknown, depth: number): unknown {
     const found = this.of(schema, value, depth + 1);
@@ -117,7 +117,7 @@ class Fitting {
     return Array.isArray(found) && found.length > 0 && found.every(isObject) ? found : redacted;
   }
 
-  /** Handles fields without a schema: metadata, or the raw result of an operation. */
+  /** Handles a value without a schema: metadata, or the raw result of an operation. */
   #open(schema: unknown, value: JsonObject, depth: number): JsonObject {
     const inner = own(schema, 'additionalProperties');
     const fields = Object.entries(value).filter(([name]) => name !== '__proto__');
@@ -148,7 +148,10 @@ function isOfType(type: unknown, value: unknown): boolean {
   }
 }
 
-/** Loosens a response schema to what reduced results always satisfy: types only, nothing required. Pure. */
+/**
+ * Loosens the schema of a response, so that every reduced result satisfies it. Only types remain, and nothing is
+ * required. Pure.
+ */
 export function lenient(schema: unknown): JsonSchema {
   if (!isObject(schema)) return {};
   const { type, properties, items, anyOf, additionalProperties, description } = schema;
@@ -168,7 +171,7 @@ export function lenient(schema: unknown): JsonSchema {
 
 /**
  * Encloses untrusted text between two unpredictable marker lines, so that the text cannot fake its own end.
- * @param names lists the fields with untrusted text.
+ * @param names lists the fields that contain untrusted text.
  */
 export function delimited(json: string, names: readonly string[]): string {
   const mark = randomBytes(8).toString('hex');

@@ -4,9 +4,9 @@ import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { isObject } from '../../api/json.ts';
 import { once } from '../../platform/async.ts';
 
-/** How long pending requests are still answered after the client closes its input, ms. */
+/** How long, in ms, the server still answers pending requests after the client has closed its input. */
 const graceMs = 5_000;
-/** The protocol over two streams. Tracks pending requests and reports when a response has been sent. */
+/** The protocol over two streams. Keeps track of pending requests, and reports when a response has been sent. */
 export class Wire extends StdioServerTransport {
   readonly closed: Promise<void>;
   readonly #pending = new Set<RequestId>();
@@ -35,9 +35,9 @@ export class Wire extends StdioServerTransport {
     });
   }
 
-  /** Calls `then` once the response to a request has been sent, or can no longer be sent. */
+  /** Calls `then` once the response to a request has been sent, or when it can no longer be sent. */
   afterAnswer(id: RequestId, then: (isSent: boolean) => void): void {
-    // A client may reuse a request id.
+    // Keep a list for each id, because a client may use the same request id again.
     const others = this.#sent.get(id);
     if (this.#isClosed) then(false);
     else if (others) others.push(then);
@@ -55,7 +55,7 @@ export class Wire extends StdioServerTransport {
     const close = this.onclose;
     this.onclose = () => {
       this.#isClosed = true;
-      // A client that leaves its pipe open must not keep the process alive.
+      // Destroy the input, because a client that leaves its pipe open must not keep the process alive.
       this.#input.destroy();
       for (const id of [...this.#sent.keys()]) this.#settle(id, false);
       close?.();
@@ -74,7 +74,7 @@ export class Wire extends StdioServerTransport {
     }
   }
 
-  /** An invalid line has no request id. */
+  /** Reports and answers an invalid line. The response has no id, because the line has none. */
   #refuse(error: LineError): void {
     this.onerror?.(new Error(error.message));
     super.send({ jsonrpc: '2.0', error: { ...error } }).catch((failure: Error) => this.onerror?.(failure));
@@ -89,7 +89,7 @@ export class Wire extends StdioServerTransport {
     if (this.#pending.size === 0) this.#idle?.();
   }
 
-  /** A client that pipes requests and closes the pipe still gets its responses. */
+  /** Answers the pending requests of a client that has already closed its pipe, before closing. */
   async #answerRest(read: Readable): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     if (this.#pending.size > 0)
@@ -104,10 +104,10 @@ export class Wire extends StdioServerTransport {
   }
 }
 
-/** Maximum size of a message, bytes. */
+/** Maximum size of a message, in bytes. */
 const maxLineBytes = 1024 * 1024;
 
-/** JSON-RPC error returned for an invalid line. */
+/** The JSON-RPC error that is returned for an invalid line. */
 interface LineError {
   readonly code: number;
   readonly message: string;
@@ -115,7 +115,7 @@ interface LineError {
 
 const newline = 0x0a;
 
-/** Splits incoming bytes into lines with one message each. Reports each invalid line once and drops it. */
+/** Splits incoming bytes into lines. Each line holds one message. Reports each invalid line once and drops it. */
 class Lines {
   readonly #taken: (line: Buffer) => void;
   readonly #refused: (error: LineError) => void;
@@ -138,7 +138,7 @@ class Lines {
     }
   }
 
-  /** Ends the current line, at a newline or at the end of input. */
+  /** Ends the current line, at a line break or at the end of input. */
   end(): void {
     const [chunks, length] = [this.#chunks, this.#length];
     this.#chunks = [];

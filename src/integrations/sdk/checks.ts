@@ -2,7 +2,10 @@ import { isObject } from '../../api/json.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { nearestWord } from '../../platform/near-words.ts';
 
-/** Returns the matching known name. @throws UsageError suggesting the nearest one. */
+/**
+ * Returns the known name that equals `name`.
+ * @throws UsageError suggesting the nearest known name.
+ */
 export function knownName<N extends string>(name: unknown, known: readonly N[], what: string): N {
   const found = known.find((one) => one === name);
   if (found !== undefined) return found;
@@ -41,7 +44,7 @@ export function checkOptions<K extends string>(
   }
 }
 
-/** Describes what an option accepts, and checks a value. */
+/** Describes the values that an option accepts, and checks a value. */
 export interface Rule {
   readonly takes: string;
   readonly is: (value: unknown) => boolean;

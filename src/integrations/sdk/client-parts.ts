@@ -4,7 +4,7 @@ import type { ServiceClock } from '../../platform/clock.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { Client } from './client-types.ts';
 
-/** What other entry points need from a client. */
+/** The parts of a client that other entry points need. */
 export interface ClientParts {
   /** Normalized. */
   readonly baseUrl: string;
@@ -13,8 +13,8 @@ export interface ClientParts {
   /** Aborts every call of the client; closing the client does. */
   readonly signal: AbortSignal;
   /**
-   * The same client with an additional abort signal. `keys` takes precedence over the client's own key for single
-   * orders.
+   * Returns the same client with an additional abort signal. `keys` takes precedence over the client's own key in
+   * requests about single orders.
    */
   under(signal: AbortSignal | undefined, keys: KeySource): HttpClient;
 }
@@ -23,7 +23,7 @@ const parts = new WeakMap<Client, ClientParts>();
 
 export const setClientParts = (client: Client, of: ClientParts): void => void parts.set(client, of);
 
-/** @throws UsageError for a client that createClient did not create. */
+/** @throws UsageError for a client that was not created by createClient. */
 export function partsOf(client: Client): ClientParts {
   const found = typeof client === 'object' && client !== null ? parts.get(client) : undefined;
   if (found) return found;

@@ -39,8 +39,8 @@ import { hookTrace } from './hooks.ts';
 import { type CallName, type ListName, operations } from './operations.ts';
 
 /**
- * Creates a client of the service, with the retries, redirects, timeouts and redaction of the command line. Reads no
- * settings or environment, keeps no journal and prints nothing.
+ * Creates a client of the service. Its retries, redirects, timeouts and redaction are those of the command line. It
+ * reads no settings and no environment, keeps no journal and prints nothing.
  * @throws UsageError for an invalid option, or a base URL that must not receive keys.
  */
 export function createClient(options: ClientOptions): Client {
@@ -85,7 +85,7 @@ export function createClient(options: ClientOptions): Client {
   const client: Client = {
     async call(name, ...[input = {}, more]) {
       checked(name, input, false, more);
-      // A test verifies that the declared types match the table.
+      // The cast is safe, because a test verifies that the declared types match the operations table.
       return (await http.call(name, asSent(name, input) as never, more).catch(rethrow)) as never;
     },
     async stream(name, ...[input = {}, more]) {
@@ -125,7 +125,7 @@ export function createClient(options: ClientOptions): Client {
   return client;
 }
 
-/** Adds options to every call of a client. */
+/** Adds given options to every call of a client. */
 const withOptions = (http: HttpClient, { signal, ...more }: ListOptions): Pick<HttpClient, 'call'> => ({
   call: (name, input, options) => {
     const signals = [signal, options?.signal].filter((one) => one !== undefined);
@@ -143,7 +143,10 @@ function appText(appInfo: ClientOptions['appInfo']): string | undefined {
     .join(' ');
 }
 
-/** Turns a filter by reference into the service's own. @throws UsageError. */
+/**
+ * Converts a filter by reference to the filter that the service knows.
+ * @throws UsageError.
+ */
 function asSent(name: string, input: object): object {
   const query: unknown = Reflect.get(input, 'query');
   if (name !== 'order.list' || !isObject(query)) return input;
@@ -158,8 +161,8 @@ function textOf(field: string, value: unknown): string | undefined {
 }
 
 /**
- * Restores the plain in-doubt category. A command keeps the category of the signal that ended it, but a program may
- * abort with any reason.
+ * Restores the category `in_doubt`. For a command, the error has the category of the signal that ended the command. A
+ * program, however, may abort for any reason.
  */
 function rethrow(error: unknown): never {
   throw error instanceof InDoubtError && error.category !== 'in_doubt'
@@ -247,8 +250,8 @@ const operationNames = Object.keys(operations) as (keyof typeof operations)[];
 const isList = (name: CallName): name is ListName => 'rows' in operations[name].response;
 
 /**
- * Returns a signal that any number of concurrent calls may share. For a plain signal, Node warns from the eleventh
- * listener on.
+ * Returns a signal that any number of concurrent calls may share. With a plain signal, Node prints a warning from the
+ * eleventh listener on.
  */
 function sharedSignal(given: AbortSignal | undefined, closing: AbortSignal): AbortSignal {
   const signal = AbortSignal.any(given ? [given, closing] : [closing]);
@@ -256,7 +259,7 @@ function sharedSignal(given: AbortSignal | undefined, closing: AbortSignal): Abo
   return signal;
 }
 
-/** Connects lazily, on the first request. */
+/** Creates a transport that connects on the first request. */
 function network(): Transport {
   let isOpen = false;
   const opened = once(async () => {

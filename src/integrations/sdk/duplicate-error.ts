@@ -1,18 +1,18 @@
 import { objectsIn, own, textIn } from '../../api/json.ts';
 import { ErrandError, type ErrorFacts } from '../../platform/errors.ts';
 
-/** An order that meets the same need, as the service has it now. */
+/** An order that meets the same need, in the state that the service reports now. */
 export interface EarlierOrder {
   readonly id: string;
-  /** Status of the order at the service; `returned` once everything was sent back. */
+  /** Status of the order at the service. `returned` if everything was sent back. */
   readonly status: string;
   /** When the service created the order, ISO 8601. */
   readonly createdAt: string;
-  /** Age of the order by the service's clock, ms. */
+  /** Age of the order in ms, by the service's clock. */
   readonly ageMs: number;
 }
 
-/** A field in which the order differs from the earlier one. */
+/** A field in which the order differs from the earlier order. */
 export interface OrderDifference {
   /** Such as `max_price` or `products.0.quantity`. */
   readonly field: string;
@@ -20,12 +20,12 @@ export interface OrderDifference {
   readonly existing: unknown;
 }
 
-/** The order was placed before, so nothing was sent. `facts.hint` says how to place another. */
+/** The order was placed before, so nothing was sent. `facts.hint` says how to place another order. */
 export class DuplicateError extends ErrandError {
   override readonly name = 'DuplicateError';
-  /** The earlier orders; one, unless several were placed outside of errand. */
+  /** The earlier orders. There is only one, unless several were placed outside of errand. */
   readonly orders: readonly EarlierOrder[];
-  /** How the order differs from the earlier one; empty if it is the same. */
+  /** Differences between the order and the earlier order; empty if there are none. */
   readonly differences: readonly OrderDifference[];
 
   constructor(
@@ -54,7 +54,10 @@ const hintOf = (by: string, why: string): string =>
     ? 'Another order takes another `reference`.'
     : 'Where another one is meant, place it with `new: true`, or with a `reference` of its own, which is bought once however often it is placed.');
 
-/** Converts the refusal of a duplicate; undefined for any other error. @param now is the service's time, ms. */
+/**
+ * Converts the refusal of a duplicate order to this error. Returns undefined for any other error.
+ * @param now is the service's time, in ms.
+ */
 export function duplicateIn(
   { category, message, facts }: ErrandError,
   now: number,

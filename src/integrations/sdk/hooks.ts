@@ -5,7 +5,10 @@ import type { ClientOptions, RequestAttempt } from './client-types.ts';
 
 type Hooks = Pick<ClientOptions, 'onRequest' | 'onResponse' | 'onRetry'>;
 
-/** Makes the trace of each call that calls a program's hooks; undefined without hooks. */
+/**
+ * Returns a function that creates the trace of a call. The trace calls the program's hooks. Undefined if there are no
+ * hooks.
+ */
 export function hookTrace(hooks: Hooks): ((operation: string | undefined) => Trace) | undefined {
   if (!hooks.onRequest && !hooks.onResponse && !hooks.onRetry) return undefined;
   return (operation) => {

@@ -16,9 +16,9 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const bodyless: ReadonlySet<number> = new Set([101, 103, 204, 205, 304]);
 
 /**
- * Creates a `fetch` that calls a single service through a function, with standard semantics for requests, redirects,
- * aborts and responses. Also accepts a bare path as URL. Faults surface as in Node's own fetch.
- * @param origin of the service. A request to any other origin rejects with a TypeError.
+ * Creates a `fetch` that calls a single service through a function. Requests, redirects, aborts and responses have the
+ * standard semantics. A path alone is also accepted as URL. Faults surface as they do in Node's own fetch.
+ * @param origin is the origin of the service. A request to any other origin rejects with a TypeError.
  */
 export function fetchThrough(origin: string, send: Send): Fetch {
   return async (input, init) => {
@@ -80,7 +80,7 @@ async function follow(exchange: Exchange): Promise<Response> {
     if (count === maxRedirects)
       throw new TypeError('fetch failed', { cause: new Error('redirect count exceeded') });
     url = checkedUrl(origin, new URL(String(location), url).href);
-    // Redirects change the method as in all browsers (Fetch standard, HTTP-redirect fetch, step 12).
+    // Redirects change the method as they do in all browsers (Fetch standard, HTTP-redirect fetch, step 12).
     const isGetNow =
       response.status === 303
         ? method !== 'GET' && method !== 'HEAD'
@@ -101,12 +101,12 @@ function checkedUrl(origin: string, text: string): URL {
   );
 }
 
-/** Mimics undici: a generic message, with the actual reason as the cause. */
+/** Throws the same errors as undici: a generic message, with the actual reason as the cause. */
 function failure(message: string, code: string, reason: string): TypeError {
   return new TypeError(message, { cause: Object.assign(new Error(reason), { code }) });
 }
 
-/** The service continues its work after an abort, as a remote service would. */
+/** Let the service continue its work after an abort, as a remote service would. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason);
@@ -118,10 +118,10 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 interface Received {
   readonly url: URL;
   readonly isHead: boolean;
-  /** The connection breaks in the middle of the body. */
+  /** Break the connection in the middle of the body. */
   readonly isHalf: boolean;
   readonly isRedirected: boolean;
-  /** Status text that Node's own server sends. */
+  /** The status text that Node's own server would send. */
   readonly statusText: string;
   readonly signal: AbortSignal;
 }
@@ -136,7 +136,7 @@ function responseOf({ status, headers: given, body }: SandboxResponse, received:
   const hasBody = body !== null && !isHead && !bodyless.has(status);
   const sent = isHalf ? ReadableStream.from(brokenOff(body)) : wholeOf(body, signal);
   const response = new Response(hasBody ? sent : null, { status, statusText, headers });
-  // A constructed response has no URL of its own.
+  // Set the URL here, because a response that was constructed has none.
   Object.defineProperty(response, 'url', { value: url.href });
   Object.defineProperty(response, 'redirected', { value: isRedirected });
   return response;

@@ -1,7 +1,7 @@
-/** Base URLs of the sandboxes that run in this process, and how many sandboxes use each. */
+/** Base URLs of the sandboxes that run in this process, each with the number of sandboxes that use it. */
 const running = new Map<string, number>();
 
-/** @returns a function to call once the sandbox is closed. */
+/** @returns a function that must be called once the sandbox is closed. */
 export function noteInProcess(baseUrl: string): () => void {
   running.set(baseUrl, (running.get(baseUrl) ?? 0) + 1);
   return () => {
@@ -11,5 +11,5 @@ export function noteInProcess(baseUrl: string): () => void {
   };
 }
 
-/** Whether a sandbox of this process is at the base URL. */
+/** Whether the base URL is that of a sandbox in this process. */
 export const isInProcess = (baseUrl: string): boolean => running.has(baseUrl);

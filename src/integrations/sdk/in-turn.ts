@@ -1,6 +1,6 @@
 /**
- * A name that calls wait for. Calls whose turns are shared run at the same time; a call whose turn is not shared runs
- * alone.
+ * A name on which calls have to wait for each other. Turns that are shared may run at the same time. A turn that is not
+ * shared runs alone.
  */
 export interface Turn {
   readonly name: string;
@@ -12,12 +12,12 @@ interface Running {
   readonly isShared: boolean;
 }
 
-/** Calls that have not ended, by name. */
+/** Calls that have not ended yet, keyed by name. */
 const running = new Map<string, Set<Running>>();
 
 /**
- * Runs work once the earlier calls with the same names have ended. The journal distinguishes processes, but not the
- * calls within a process.
+ * Runs work once the earlier calls with the same names have ended. This is needed because the journal distinguishes
+ * processes, but not the calls within a process.
  */
 export async function inTurn<T>(turns: readonly Turn[], work: () => Promise<T>): Promise<T> {
   const before = turns.flatMap(({ name, isShared }) =>

@@ -2,7 +2,7 @@ import type { Journal } from '../../journal/journal.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { OrderSettings } from '../../run/order-context.ts';
 
-/** What other modules of this entry point need from a journal. */
+/** The parts of a journal that other modules of this entry point need. */
 export interface JournalParts {
   readonly journal: Journal;
   readonly folder: string;
@@ -17,7 +17,7 @@ const parts = new WeakMap<object, JournalParts>();
 
 export const setJournalParts = (journal: object, of: JournalParts): void => void parts.set(journal, of);
 
-/** @throws UsageError for a journal that openJournal did not create. */
+/** @throws UsageError for a journal that was not created by openJournal. */
 export function journalPartsOf(journal: object): JournalParts {
   const found = typeof journal === 'object' && journal !== null ? parts.get(journal) : undefined;
   if (found && !found.isClosed) return found;

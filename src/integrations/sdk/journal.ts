@@ -15,54 +15,56 @@ import { nobodyAsks, placingSettings } from './placing-context.ts';
 
 export interface JournalOptions {
   /**
-   * Absolute path of the journal folder, which is created if missing. It may be the command line's state folder, or a
-   * folder of your own.
+   * Absolute path of the folder of the journal, which is created if it is missing. It may be the state folder of the
+   * command line, or a folder of your own.
    */
   readonly folder: string;
-  /** Absolute path of the YAML policy file with spending limits. Without it, spending is unlimited. */
+  /** Absolute path of a YAML policy file with spending limits. Without this file, spending is unlimited. */
   readonly policy?: string | undefined;
   /**
-   * Fingerprint of the SSH key that has to sign the policy published in the database: `SHA256:…`. Without it, the key
-   * that the folder's machine trusts, as `errand policy trust` sets it.
+   * Fingerprint of the SSH key that must have signed the policy published in the database: `SHA256:…`. Without it, this
+   * is the key that the folder's machine trusts, as set by `errand policy trust`.
    */
   readonly policySigner?: string | undefined;
   /**
-   * `postgres://<user>:<password>@<host>/<database>`: keeps the journal in this database, shared with other machines,
-   * with a local copy in the folder.
+   * Address of a database: `postgres://<user>:<password>@<host>/<database>`. The journal is then stored in this
+   * database and shared with other machines. The folder holds a local copy.
    */
   readonly database?: string | undefined;
-  /** This program's name in the audit chain: letters, digits and `._-`. */
+  /** Name of this program in the audit chain. It consists of letters, digits and `._-`. */
   readonly program?: string | undefined;
 }
 
-/** An order in the journal whose outcome was not reported yet. */
+/** An order in the journal whose outcome has not been reported yet. */
 export interface UnsettledOrder {
   /** The order's `idempotency_key`. */
   readonly key: string;
   readonly baseUrl: string;
   /** When the order was first recorded, ISO 8601. */
   readonly since: string;
-  /** Set if the service placed the order. If null, the order is in doubt. */
+  /** Id of the order if the service has placed it. If null, the order is in doubt. */
   readonly orderId: string | null;
 }
 
-/** Journal of a service's orders: each order is written before it is sent, and survives a crash. */
+/**
+ * Journal of the orders at a service. Each order is written to the journal before it is sent, and so survives a crash.
+ */
 export interface OrderJournal extends AsyncDisposable {
   readonly folder: string;
   /**
-   * Orders left behind by ended processes, oldest first. Settle each by placing it again with its key, or by calling
-   * `resumeOrder`.
+   * Orders that processes left unreported when they ended, oldest first. Settle each order by placing it again with its
+   * key, or by calling `resumeOrder`.
    */
   unsettled(): readonly UnsettledOrder[];
-  /** Closes the file. Call it only when no order is being placed. */
+  /** Closes the journal. Call this only while no order is being placed. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the journal in a folder, in the command line's format. `errand order journal list` shows it if
- * `ERRAND_STATE_DIR` names the folder. Any number of processes may share it.
+ * Opens the journal in a folder. It has the same format as the command line's journal, and `errand order journal list`
+ * shows it if `ERRAND_STATE_DIR` names the folder. Any number of processes may share the journal.
  * @throws UsageError for an invalid option; StorageError if the journal cannot be read and written; ErrandError
- * `policy` for an unusable policy.
+ * `policy` if the policy cannot be used.
  */
 export async function openJournal(options: JournalOptions): Promise<OrderJournal> {
   checkOptions('openJournal', options, rules);

@@ -28,12 +28,15 @@ export interface ParameterDescription {
 /** An operation of the service, according to the contract. */
 export interface OperationDescription {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Path under the base URL, with parameters in braces. */
+  /** Path relative to the base URL, with its parameters in braces. */
   readonly path: string;
   readonly summary: string;
   /** `legacy` operations use the legacy base URL. */
   readonly surface: 'current' | 'legacy';
-  /** How a call is authorized. `payment` pays each request through a 402 challenge; `basic` sends the client token. */
+  /**
+   * How a call is authorized. With `payment`, each request is paid through a 402 challenge. With `basic`, the client
+   * token is sent.
+   */
   readonly auth: 'none' | 'bearer' | 'payment' | 'basic';
   readonly pathParameters?: Readonly<Record<string, ParameterDescription>>;
   readonly query?: Readonly<Record<string, ParameterDescription>>;
@@ -45,23 +48,23 @@ export interface OperationDescription {
   /** Error codes that the operation may return, besides those of `auth` and validation. */
   readonly errors: readonly string[];
   /**
-   * When the operation is retried after a failure. `safe` means always, and `idempotency_key` only with the same key.
-   * `never` means no retry once the request may have been sent.
+   * When the operation is retried after a failure. `safe` means always. `idempotency_key` means always, but with the
+   * same key. `never` means not once the request may have been sent.
    */
   readonly retry: 'safe' | 'idempotency_key' | 'never';
   /** Whether it can move money. */
   readonly movesMoney?: true;
 }
 
-/** All operations of the service, by name. */
+/** All operations of the service, keyed by name. */
 export const operations: Readonly<Record<OperationName, OperationDescription>> = table;
 
 /** A JSON Schema (2020-12). */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the JSON Schema of a body by name: `schemaOf('OrderCreate')`. Request schemas are closed; response schemas
- * are open, because the service may evolve. Loaded on first call.
+ * Returns the JSON Schema of a body, given its name: `schemaOf('OrderCreate')`. Schemas of requests are closed. Schemas
+ * of responses are open, because the service may add fields. The schemas are loaded on the first call.
  */
 export async function schemaOf(name: SchemaName): Promise<JsonSchema> {
   const { shapeSchema } = await import('../../api/openapi.ts');

@@ -37,8 +37,8 @@ import type { OrderCreate, OrderResponse } from './wire.ts';
 export interface PlacedOrder {
   readonly order: OrderResponse;
   /**
-   * Whether the order existed already, because an earlier call placed it, or another machine did for the same
-   * reference.
+   * Whether the order existed already, because it was placed by an earlier call or, with a reference, by another
+   * machine.
    */
   readonly existed: boolean;
   /** Notes for people: a policy warning, an earlier order that has ended, or a field that the service changed. */
@@ -46,24 +46,24 @@ export interface PlacedOrder {
 }
 
 export interface ResumeOptions {
-  /** Aborts the call. If the order had already been sent, it is in doubt, and repeating the call settles it. */
+  /** Aborts the call. If the order was already sent by then, it is in doubt. Repeating the call settles it. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** `again`, `new` and `reference` exclude an `idempotency_key` of your own. */
+/** None of `again`, `new` and `reference` can be combined with an `idempotency_key` of your own. */
 export interface PlaceOptions extends ResumeOptions {
   /**
-   * Your own name for what is bought, such as a requisition number. It is bought once, even if several machines order
-   * it. At most 200 characters; everybody who may list the account's orders sees it.
+   * Your own name for what is bought, such as a requisition number. Whatever has this name is bought only once, even if
+   * several machines order it. At most 200 characters. Everybody who may list the account's orders can see the name.
    */
   readonly reference?: string | undefined;
-  /** Who assigns the references, so that two shops can each have an order 1001. */
+  /** Who assigns the references. With different values, two shops can each have an order 1001. */
   readonly namespace?: string | undefined;
-  /** Buys again even if the earlier order was cancelled or returned. */
+  /** Whether to buy again after the earlier order was cancelled or returned. */
   readonly again?: boolean | undefined;
   /**
-   * Places another order, regardless of earlier ones. Excludes `reference`, because another order needs another
-   * reference.
+   * Places another order, regardless of earlier orders. It excludes `reference`, because a further order needs a
+   * further reference.
    */
   readonly new?: boolean | undefined;
 }
@@ -109,8 +109,8 @@ export async function placeOrder(
 }
 
 /**
- * Settles a journaled order by its key alone. Meant for orders that `unsettled()` lists after a crash. Resends the same
- * order with the same key, or reads the order if it is known to be placed.
+ * Settles an order in the journal, given only its key. Meant for orders that `unsettled()` lists after a crash. If the
+ * order is known to be placed, reads it. Otherwise sends the same order again with the same key.
  * @throws as `placeOrder`; ErrandError `not_found` if the journal has no such key at this service.
  */
 export async function resumeOrder(
@@ -147,12 +147,12 @@ const placeRules = {
   new: aYesOrNo,
 };
 
-/** How long to wait for another process that is placing the same order, ms. */
+/** How long, in ms, to wait for another process that is placing the same order. */
 const waitTimeoutMs = 60_000;
 const pollEveryMs = 50;
 /**
- * Maximum attempts when several callers use the same new key at once. One caller wins. Any other caller's next attempt
- * finds the winner's result or waits for it.
+ * Maximum number of attempts if several callers use the same new key at once. One caller wins. The next attempt of any
+ * other caller then finds the winner's result, or waits for it.
  */
 const maxTries = 3;
 
@@ -162,9 +162,9 @@ interface Of extends JournalParts {
 
 /** What is to be settled. */
 interface Call {
-  /** The caller's own key, or that of a record. */
+  /** The key that the caller chose, or the key of an existing record. */
   readonly key: string | undefined;
-  /** The order's body; undefined if the journal does not have it. */
+  /** The order's body. Undefined if the journal does not contain the body. */
   readonly body: Body | undefined;
   readonly reference: Reference | undefined;
   readonly signal: AbortSignal | undefined;
@@ -194,7 +194,7 @@ async function settling(client: Client, journal: OrderJournal, call: Call, work:
     try {
       const { order, existed } = await whenFree(context, key, used, stored, work);
       await report(stored.journal, key, baseUrl, String(order.id));
-      // Essential fields are validated; the others are typed by the contract.
+      // Only the essential fields are validated here. For the other fields, there are the types of the contract.
       return { order: order as OrderResponse, existed, notes };
     } catch (error) {
       throw asThrown(error, { ...stored, intents: context.unreported(), now: used.serviceClock.now() });
@@ -205,8 +205,8 @@ async function settling(client: Client, journal: OrderJournal, call: Call, work:
 }
 
 /**
- * Calls of this process that a call waits for. A call with neither key nor reference is compared with all earlier
- * orders for its recipient; any other call only with those of its key or reference.
+ * The earlier calls of this process for which a call has to wait. A call with neither key nor reference is compared
+ * with all earlier orders for its recipient. Any other call is compared only with those of the same key or reference.
  */
 function turnsOf({ key, body, reference }: Call, of: readonly string[]): readonly Turn[] {
   const turn = (kind: string, value: string, isShared = false): Turn => ({
@@ -223,8 +223,8 @@ function turnsOf({ key, body, reference }: Call, of: readonly string[]): readonl
 }
 
 /**
- * Waits while another process is placing the order.
- * @param key is the order's key; undefined if its need identifies it.
+ * Waits while another process is placing the same order.
+ * @param key is the order's key. Undefined if the order is identified by its need.
  */
 async function whenFree(
   context: OrderContext,
@@ -244,13 +244,16 @@ async function whenFree(
       if (!(error instanceof ErrandError) || error.category !== 'conflict' || tries >= maxTries) throw error;
       busy = key ?? error.facts.idempotencyKey;
       const owner = busy === undefined ? undefined : journal.find(busy, baseUrl);
-      // An order that was placed meanwhile is a duplicate, unless it has the caller's own key.
+      // If an order was placed in the meantime, it is a duplicate, unless it has the key that the caller chose.
       if (!owner || !(key === undefined ? isBeingSent(owner) : isOthers(owner))) throw error;
     }
   }
 }
 
-/** Waits until no other process is sending the record of a key. @throws InterruptedError if aborted. */
+/**
+ * Waits until no other process is sending the record with a given key.
+ * @throws InterruptedError if aborted.
+ */
 async function waitFor(
   context: OrderContext,
   journal: Journal,
@@ -283,7 +286,9 @@ async function checkedOrder(order: OrderCreate): Promise<Body> {
   });
 }
 
-/** @throws UsageError if an option is invalid, or excludes another or the key of the order. */
+/**
+ * @throws UsageError if an option is invalid, or cannot be combined with another option or with the key of the order.
+ */
 function checkedReference(
   body: Body,
   { reference, namespace = '', again = false, new: isNew = false }: PlaceOptions,
@@ -307,7 +312,7 @@ function checkedReference(
   return referenceOf(reference, namespace);
 }
 
-/** @throws ErrandError conflict if the key may belong to an order at another service. */
+/** @throws ErrandError conflict if the key may belong to an order at a different service. */
 function checkNowhereElse(journal: Journal, key: string, baseUrl: string): void {
   const other = journal
     .elsewhere(key, baseUrl)
@@ -328,9 +333,10 @@ function checkNowhereElse(journal: Journal, key: string, baseUrl: string): void 
 }
 
 /**
- * Handles an order placed with another API key. If this account can read the order, it is the same order.
- * @throws ErrandError conflict if this account cannot read the order, because placing it for another account would
- * create a second order.
+ * Handles an order that was placed with another API key. If this account can read the order, that is the order to
+ * return.
+ * @throws ErrandError conflict if this account cannot read the order, because placing the order for another account
+ * would create a second order.
  */
 async function placedWithOtherKey(
   context: OrderContext,
@@ -356,7 +362,7 @@ async function placedWithOtherKey(
   }
 }
 
-/** If the write fails, the program still gets the order, and the journal only lists the order once more. */
+/** If the write fails, the program still gets the order. The journal then merely lists the order once more. */
 async function report(
   journal: Journal,
   key: string | undefined,

@@ -18,7 +18,7 @@ interface Placing {
   note(line: string): void;
 }
 
-/** Context for placing orders from the library: no argv, no settings file, no prompts. */
+/** The context in which the library places orders. It has no argv, no settings file and no prompts. */
 export function placingContext({ client, journal: parts, unreported, signal, note }: Placing): OrderContext {
   const { baseUrl, apiKey, serviceClock } = client;
   const { journal } = parts;
@@ -55,7 +55,7 @@ export const nobodyAsks = { yes: false, why: 'a program asks' } as const;
 
 const nobody = (): UsageError => new UsageError('a program has nobody to ask, and no stdin to read');
 
-/** The command settings that placing an order reads. */
+/** The settings of a command that are needed to place an order. */
 export function placingSettings({
   folder,
   policy,
@@ -71,7 +71,7 @@ export function placingSettings({
   readonly baseUrl: string;
   readonly database: OrderSettings['database'];
 }): OrderSettings {
-  // Suggested commands must reach the same service, so they include its base URL as a flag.
+  // Suggested commands include the base URL as a flag, so that they reach the same service.
   const service = { value: baseUrl, from: 'flag', name: 'baseUrl' } as const;
   return {
     profile: { value: program, from: 'default', name: 'program' },
@@ -80,7 +80,7 @@ export function placingSettings({
     policy: policy === undefined ? undefined : { value: policy, from: 'flag', name: 'openJournal' },
     policySigner:
       policySigner === undefined ? undefined : { value: policySigner, from: 'flag', name: 'policySigner' },
-    // A test may place the same order many times.
+    // Allow the same order many times in a sandbox of this process, because a test may place it repeatedly.
     duplicateWindowMs: {
       value: isInProcess(baseUrl) ? 0 : undefined,
       from: 'default',

@@ -4,11 +4,11 @@ import type { Verdict } from '../../spending/policy/policy.ts';
 /** The policy blocked the order, so nothing was sent. */
 export class PolicyError extends ErrandError {
   override readonly name = 'PolicyError';
-  /** Every rule that was checked, with its result. */
+  /** All rules that were checked, each with its result. */
   readonly verdict: Verdict;
   /**
-   * Id of the requested approval, if a person may still approve the order; `facts.next` has the command. Once it is
-   * approved, the same call succeeds. No program can approve.
+   * Id of the approval that was requested, if a person may still approve the order; `facts.next` has the command. Once
+   * the order is approved, the same call succeeds. No program can approve it.
    */
   readonly approval: string | undefined;
 

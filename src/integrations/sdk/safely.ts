@@ -1,4 +1,4 @@
-/** `errand/safely`: places orders from a program, each only once, even across crashes. */
+/** `errand/safely`: places orders from a program. Each order is placed only once, even if the program crashes. */
 
 export { InDoubtError, InterruptedError, ServiceError, ValidationError } from '../../http/errors.ts';
 export { DamagedError, ErrandError, StorageError, UsageError } from '../../platform/errors.ts';

@@ -12,7 +12,7 @@ interface ReadOptions {
   readonly port: number | undefined;
   readonly seed: number | undefined;
   readonly speed: number;
-  /** The clock that the sandbox starts from, ms since the epoch. */
+  /** Time at which the sandbox's clock starts, in ms since the epoch. */
   readonly now: () => number;
   readonly faults: readonly Fault[];
 }
@@ -53,7 +53,7 @@ function whole(name: string, value: unknown, min: number, max: number, more = ''
 
 function readClock(clock: unknown): () => number {
   if (clock === 'real') return steadyTime();
-  // Look up `Date.now` on each call, because fake timers may replace it later.
+  // Look up `Date.now` on each call, because fake timers may replace the function later.
   if (clock === Date) return () => Date.now();
   if (clock === 'frozen') return still(Date.now());
   if (isDate(clock) && !Number.isNaN(clock.getTime())) return still(clock.getTime());
@@ -100,8 +100,8 @@ const targets: Readonly<Record<string, string>> = {
 };
 
 /**
- * Builds the body of a trigger.
- * @param what holds the target's id, the options, or both.
+ * Builds the body of a trigger request.
+ * @param what holds the id of the target, the options, or both.
  * @throws UsageError.
  */
 export function triggerBody(event: string, what: readonly unknown[]): object {
@@ -139,7 +139,9 @@ export function triggerBody(event: string, what: readonly unknown[]): object {
   };
 }
 
-/** As in the commands, the request is well-formed, so a 400 concerns the target's state. */
+/**
+ * A 400 is about the state of the target, because the request is well-formed. The commands treat it in the same way.
+ */
 const categories: Readonly<Record<number, ErrorCategory>> = { 400: 'conflict', 404: 'not_found' };
 
 /** Reads a trigger's result. @throws ErrandError if the sandbox refuses it. */

@@ -31,12 +31,12 @@ export type {
   TriggerArguments,
 } from './sandbox-types.ts';
 
-/** Maximum time to advance at once, days. */
+/** Maximum time, in days, by which to advance the clock at once. */
 const maxAdvanceDays = 3650;
 
 /**
- * Starts the entire service in this process, in memory. Does not keep the process alive; a sandbox that is not closed
- * ends with the process.
+ * Starts the complete service in this process, in memory. The sandbox does not keep the process alive. If it is not
+ * closed, it ends with the process.
  * @throws UsageError for an invalid option, or a port in use.
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
@@ -117,7 +117,7 @@ function deliveryIn({
   attempts,
   last,
 }: Delivery): SandboxDelivery {
-  // The order's own record, written by the sandbox.
+  // The cast is safe, because the sandbox itself wrote this record of the order.
   const order = JSON.parse(body) as OrderResponse;
   return { id, orderId, event, url, body: order, state, createdAt, at, attempts, last };
 }
@@ -138,5 +138,5 @@ function portError(error: unknown, port: number | undefined): UsageError | undef
   return undefined;
 }
 
-/** Reports a bug behind a 500 to the console, for those who run the tests; the response reveals no details. */
+/** Reports the bug behind a 500 to the console, for whoever runs the tests. The response reveals no details. */
 const reportBug = (error: unknown): void => console.error('errand/sandbox:', error);

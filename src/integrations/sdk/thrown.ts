@@ -10,13 +10,13 @@ import { PolicyError } from './policy-error.ts';
 interface FailedCall {
   readonly folder: string;
   readonly policy: string | undefined;
-  /** Recorded intents that are not settled yet. */
+  /** Recorded intents that have not been settled yet. */
   readonly intents: readonly RunIntent[];
-  /** The service's time, ms since the epoch. */
+  /** The service's time, in ms since the epoch. */
   readonly now: number;
 }
 
-/** Converts a failure for programs. Suggested commands work from any terminal on this machine. */
+/** Converts a failure to an error for programs. The suggested commands work from any terminal on this machine. */
 export function asThrown(failure: unknown, of: FailedCall): unknown {
   const reported = withOutcome(failure, { intents: of.intents, hasWritten: false, record: undefined });
   if (!(reported instanceof ErrandError)) return reported;
@@ -32,22 +32,22 @@ export function asThrown(failure: unknown, of: FailedCall): unknown {
       denial.verdict,
       approvalIn(facts),
     );
-  // Use this class whatever ended the call, because programs check for it to learn whether they paid.
+  // Use this class whatever ended the call. Programs check for this class to find out whether they may have paid.
   if (facts.outcome === 'unknown')
     return new InDoubtError(reported.message, { ...facts, cause: reasonOf(reported) });
   const stop = stopOf(reported);
   if (stop) return new InterruptedError(stop, reported.message, { ...facts, cause: reasonOf(reported) });
   const duplicate = duplicateIn(new ErrandError(reported.category, reported.message, facts), of.now);
   if (duplicate) return duplicate;
-  // Keep an error that has its own class, because the class says more than the suggested commands.
+  // An error of a more specific class stays as it is, because its class is worth more than the suggested commands.
   return reported.constructor === ErrandError
     ? new ErrandError(reported.category, reported.message, facts)
     : reported;
 }
 
 /**
- * The original cause: the reason of an abort, or the network's error. The error's class already says what became of the
- * order.
+ * Finds the original cause, which is the reason of an abort or the error of the network. The causes in between add
+ * nothing, because the new error's class already says what became of the order.
  */
 function reasonOf(error: ErrandError): unknown {
   const { cause } = error.facts;

@@ -14,20 +14,20 @@ import type { OrderResponse } from './wire.ts';
 export interface WaitOptions {
   /** What to wait for: `placed`, the default, or `delivered`. */
   readonly until?: 'placed' | 'delivered' | undefined;
-  /** Ends the wait. The order continues. */
+  /** Ends the wait. The order itself continues. */
   readonly signal?: AbortSignal | undefined;
-  /** How long to wait at most, ms; by default without limit. */
+  /** How long to wait at most, in ms. Without this option, there is no limit. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Time between two reads, ms. By default half a second and more with a test key, and two minutes and more otherwise,
-   * because a live order takes minutes to be placed.
+   * Time between two reads, in ms. By default, this is at least half a second with a test key. With a live key it is at
+   * least two minutes, because a live order takes minutes to be placed.
    */
   readonly intervalMs?: number | undefined;
   /** Called with the order as first read, and then whenever its state has changed. A promise that it returns is awaited. */
   readonly onUpdate?: ((order: OrderResponse) => void) | undefined;
 }
 
-/** The awaited order has failed or was cancelled. */
+/** The order that was waited for has failed or was cancelled. */
 export class OrderFailedError extends ErrandError {
   override readonly name = 'OrderFailedError';
   /** As last read. */
@@ -39,7 +39,7 @@ export class OrderFailedError extends ErrandError {
     this.order = order;
   }
 
-  /** Why the order failed; undefined if the service does not say. */
+  /** Why the order failed. Undefined if the service does not say. */
   get type(): ErrorType | (string & {}) | undefined {
     return this.facts.code;
   }
@@ -47,8 +47,8 @@ export class OrderFailedError extends ErrandError {
 
 /**
  * Reads an order repeatedly until it is placed or delivered. Continues after network outages.
- * @throws OrderFailedError if it failed or was cancelled; ErrandError `deadline` if the time runs out first;
- * InterruptedError, with the signal's reason as its cause; UsageError; ServiceError if it cannot be read.
+ * @throws OrderFailedError if the order failed or was cancelled; ErrandError `deadline` if the time runs out first;
+ * InterruptedError, with the signal's reason as its cause; UsageError; ServiceError if the order cannot be read.
  */
 export async function waitFor(
   client: Client,

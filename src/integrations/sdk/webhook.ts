@@ -10,15 +10,15 @@ import { ErrandError, UsageError } from '../../platform/errors.ts';
 import { aText, aTime, checkOptions } from './checks.ts';
 import type { OrderResponse } from './wire.ts';
 
-/** Events whose body is the order itself; the header names the event. */
+/** Events whose body is the order itself. The header contains the name of the event. */
 export type OrderEventName = keyof typeof webhookEvents | keyof typeof webhookEventSynonyms;
-/** Events whose body is an envelope around the data. */
+/** Events whose body is an envelope that contains the data. */
 export type EnvelopeEventName = keyof typeof envelopeEvents;
 
 interface AnyWebhook {
-  /** Id of the order that the event is about. */
+  /** Id of the order to which the event belongs. */
   readonly orderId: string | undefined;
-  /** Whether the signature was verified. False if no `secret` was given; a wrong signature is an error. */
+  /** Whether the signature was verified. False if no `secret` was given. A wrong signature causes an error instead. */
   readonly isVerified: boolean;
 }
 
@@ -26,8 +26,8 @@ interface AnyWebhook {
 export interface OrderWebhook extends AnyWebhook {
   readonly form: 'order';
   /**
-   * Undefined if the request does not name the event. No signature covers the name, so treat it only as a reason to
-   * read the order.
+   * Name of the event. Undefined if the request does not name it. The signature does not cover the name, so treat the
+   * name only as a reason to read the order.
    */
   readonly event: OrderEventName | (string & {}) | undefined;
   readonly data: Partial<OrderResponse>;
@@ -39,7 +39,7 @@ export interface EnvelopeWebhook extends AnyWebhook {
   readonly event: EnvelopeEventName | (string & {});
   /** When it was sent. */
   readonly sentAt: Date | undefined;
-  /** Id of the return that the event is about. */
+  /** Id of the return to which the event belongs. */
   readonly returnId: string | undefined;
   readonly data: Readonly<Record<string, unknown>>;
 }
@@ -47,17 +47,17 @@ export interface EnvelopeWebhook extends AnyWebhook {
 export type Webhook = OrderWebhook | EnvelopeWebhook;
 
 export interface WebhookOptions {
-  /** The secret of the registration. With it, an event without the right signature is refused. */
+  /** The secret of the registration. If it is given, an event without a valid signature is refused. */
   readonly secret?: string | undefined;
-  /** Value of the header `X-Webhook-Signature`, if only the body is given. */
+  /** Value of the header `X-Webhook-Signature`. Needed if only the body is given. */
   readonly signature?: string | undefined;
-  /** Value of the header `X-Webhook-Event`, if only the body is given. */
+  /** Value of the header `X-Webhook-Event`. Needed if only the body is given. */
   readonly event?: string | undefined;
   /** How old an event in an envelope may be if there is a `secret`, ms; a week by default. */
   readonly maxAgeMs?: number | undefined;
 }
 
-/** A request that is not a valid event of the service; respond to it with 4xx. */
+/** The request is not a valid event of the service. Respond to it with a 4xx status. */
 export class WebhookError extends ErrandError {
   override readonly name = 'WebhookError';
 
@@ -145,7 +145,7 @@ async function partsOf(received: unknown, { event, signature }: WebhookOptions):
 const isRequest = (value: unknown): value is Request =>
   typeof value === 'object' && value !== null && 'headers' in value && 'arrayBuffer' in value;
 
-/** @throws WebhookError for a body that is larger than any event. */
+/** @throws WebhookError for a body that is larger than any real event. */
 async function bodyOf(request: Request): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;

@@ -4,8 +4,8 @@ import type { Shape, ShapeInput } from '../../api/schemas/index.ts';
 import type { CallName as Called, InputOf, StreamName as Streamed } from '../../http/client.ts';
 
 /**
- * Wire types for compiling this package. Its published declarations replace this file with the same types as plain
- * interfaces: `.ci/wire-types.js` generates them from the contract, and a test compares both.
+ * Wire types that are used to compile this package. In the published declarations, this file is replaced by the same
+ * types as plain interfaces. `.ci/wire-types.js` generates these from the contract, and a test compares both.
  */
 
 export type { SchemaName } from '../../api/schemas/index.ts';

@@ -5,7 +5,10 @@ import { hasArrived, statusesOf } from '../../api/order-state.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 const failed: readonly string[] = failedOrderStatuses;
-/** Includes `cancelled`, because an owner can cancel an order only while it is pending. */
+/**
+ * States of an order that was never placed. They include `cancelled`, because an owner can cancel an order only while
+ * it is pending.
+ */
 const neverPlaced: readonly string[] = [
   'pending',
   'in_progress',
@@ -21,15 +24,15 @@ const hasDelivery = (order: Json): boolean =>
   [...statusesOf(order.tracking_numbers), ...statusesOf(order.items)].some(hasArrived);
 const isCancelled = (order: Json): boolean => statusOf(order).startsWith('cancelled');
 
-/** Confirms an event of a return. Accepts the return itself, or an order that contains it. */
+/** Confirms an event about a return. Accepts either the return itself or an order that contains it. */
 const hasReturn =
   (...statuses: readonly string[]) =>
   (record: Json): boolean =>
     [record, ...objectsIn(record, 'returns')].some((one) => statuses.includes(statusOf(one)));
 
 /**
- * What must be true of an order to confirm an event. An event may be older than the order's state, because the retailer
- * may later cancel a placed order. Event names that imply no outcome only prompt a reread.
+ * What must be true of an order for it to confirm an event. The order may have changed since the event was sent,
+ * because the retailer can cancel a placed order. Event names that imply no outcome only prompt a reread.
  */
 const confirmations: Readonly<Record<string, (order: Json) => boolean>> = {
   request_succeeded: wasPlaced,
@@ -54,9 +57,12 @@ export function confirms(event: string | null, order: Json): boolean {
   return !Object.hasOwn(confirmations, name) || confirmations[name]?.(order) === true;
 }
 
-/** Explains why an event that its order does not confirm is ignored. */
+/** Explains why an event is ignored: its order does not confirm it. */
 export const disagreement = (event: string | null, order: Json, what = 'order'): string =>
   `the service's ${what} is ${statusOf(order) || 'without a status'}, which does not confirm ${event}`;
 
-/** Delays before rereading an order, ms. Needed because the service may send an event before reads show the change. */
+/**
+ * Delays before an order is read again, in ms. They are needed because the service may send an event before the change
+ * is visible in reads.
+ */
 export const rereadWaitsMs: readonly number[] = [250, 500, 1000];

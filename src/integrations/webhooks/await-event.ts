@@ -5,11 +5,11 @@ import { ErrandError } from '../../platform/errors.ts';
 import { isTransient, poll } from '../../platform/poll.ts';
 import { confirms, disagreement } from './agreement.ts';
 
-/** Interval for polling the log, ms; each poll reads an index of a local file. */
+/** Interval at which the log is polled, in ms. Each poll reads an index of a local file. */
 const everyMs = 200;
-/** Interval for rereading an order that has not confirmed an event, ms. */
+/** Interval, in ms, at which an order that has not confirmed an event is read again. */
 const rereadMs = 1_000;
-/** How long an event sent before its order ended may still be in transit, ms. */
+/** How long, in ms, an event may be in transit if it was sent before its order ended. */
 const underWayMs = 3_000;
 
 type Json = Readonly<Record<string, unknown>>;
@@ -19,23 +19,23 @@ interface Awaited {
   readonly orderId: string;
   /** Base URL of the service that sends the event. */
   readonly baseUrl: string;
-  /** All names the awaited event may have. */
+  /** All names that the awaited event may have. */
   readonly names: readonly string[];
   /** Description of what is awaited. */
   readonly what: string;
-  /** Rereads the order until aborted. If unset, events are accepted as received. */
+  /** Reads the order again, until aborted. If this is not set, events are accepted as they were received. */
   readonly reread: ((signal: AbortSignal) => Promise<Json>) | undefined;
   readonly outlookOf: (order: Json) => Outlook;
-  /** Whether the service may not know the order yet. */
+  /** Whether it is allowed that the service does not know the order yet. */
   readonly allowMissing: boolean;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** How long to wait, ms; unlimited if unset. */
+  /** How long to wait, in ms. Unlimited if this is not set. */
   readonly timeoutMs: number | undefined;
   readonly note: (line: string) => void;
   /** Whether any listener on this machine may receive the event. */
   readonly isHeard: () => Promise<boolean>;
-  /** Called once, if the awaited event has not arrived yet but still may. */
+  /** Called once, if the awaited event has not arrived but may still arrive. */
   readonly waiting: () => Promise<void>;
 }
 
@@ -61,12 +61,12 @@ class Search {
   /** The order as last read. */
   #order: Json | undefined;
   #isMissing = false;
-  /** Number of events of any name that had arrived for the order when it was last read. */
+  /** Number of events, of any name, that had arrived for the order when it was last read. */
   #readFor = 0;
-  /** Number of awaited events that had arrived when the order was last checked for confirmation. */
+  /** Number of awaited events that had arrived when the order was last asked to confirm them. */
   #confirmedFor = 0;
   #isWaiting = false;
-  /** Time since which no more events can be sent, ms of the clock. */
+  /** Time from which on no more events can be sent, in ms of the clock. */
   #overSince: number | undefined;
 
   constructor(awaited: Awaited, deadline: Deadline) {
@@ -104,8 +104,8 @@ class Search {
   }
 
   /**
-   * Ends the wait if the order has ended without the awaited event.
-   * @param receivedCount tells how many awaited events have arrived.
+   * Ends the wait if the order has ended and the awaited event has not come.
+   * @param receivedCount is the number of awaited events that have arrived.
    */
   async #check(receivedCount: number): Promise<void> {
     const { clock, names, isHeard } = this.#awaited;
@@ -137,7 +137,7 @@ class Search {
     return this.#awaited.clock.monotonic() - this.#readAt < rereadMs;
   }
 
-  /** Reads the order; undefined if that fails or the deadline comes first. */
+  /** Reads the order. Undefined if that fails, or if the deadline passes first. */
   async #read(): Promise<void> {
     const { reread, allowMissing, clock, signal } = this.#awaited;
     const [late, over] = [new AbortController(), new AbortController()];
@@ -183,12 +183,12 @@ const unknownOrder = (cause: ErrandError): ErrandError =>
   });
 
 /**
- * Whether an event of an order can still be sent. `yes`: it can. `sent`: it was sent earlier and may be in transit.
- * `never`: it was not sent and never will be.
+ * Whether an event of an order can still arrive. `yes`: it can still be sent. `sent`: it can no longer be sent, but it
+ * may have been sent earlier and still be in transit. `never`: it was not sent and never will be.
  */
 type StillComes = 'yes' | 'sent' | 'never';
 
-/** The part of an order's state that determines its events. */
+/** The part of an order's state on which its future events depend. */
 interface Outlook {
   readonly status: string;
   readonly hasEnded: boolean;
@@ -197,12 +197,12 @@ interface Outlook {
 }
 
 const failures: readonly string[] = ['request_failed', 'order_failed', 'order.failed', 'order.cancelled'];
-/** Final states of an order that no retailer ever accepted. */
+/** Final states of an order that was never accepted by a retailer. */
 const neverPlaced: readonly string[] = ['order_failed', 'cancelled'];
 
 /**
- * Whether an event can still come, given the order's state. An open order may send any event. For a placed order, a
- * case may be opened long after the order ended. Pure.
+ * Whether an event can still come, given the state of its order. For an open order, any event can. For a placed order,
+ * a case may still be opened long after the order has ended. Pure.
  */
 function stillComes(event: string, { status, hasEnded }: Outlook): StillComes {
   if (!hasEnded) return 'yes';

@@ -6,11 +6,11 @@ import type { Clock } from '../../platform/clock.ts';
 import { forwardLines, hasGroups, signalChild } from '../../platform/process.ts';
 
 export interface Run {
-  /** The user's own shell command line; never contains any part of an event. */
+  /** The shell command line that the user gave. It never contains any part of an event. */
   readonly command: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
-  /** Called with each line the command prints, unmodified. */
+  /** Called with each line that the command prints, unmodified. */
   readonly onLine: (line: string) => void;
 }
 
@@ -21,18 +21,18 @@ export interface RunInput {
   readonly body: string;
 }
 
-/** Time limit for a command, ms, so that commands queued behind it get to run. */
+/** Time limit for a command, in ms. It ensures that the commands queued behind this one get to run. */
 const maxMs = 5 * 60_000;
-/** Grace period between SIGTERM and SIGKILL, ms. */
+/** Grace period between SIGTERM and SIGKILL, in ms. */
 const graceMs = 2_000;
-/** How long to wait for output after a command exits, ms. */
+/** How long, in ms, to wait for output after a command has exited. */
 const outputMs = 500;
 const eventName = /^[\w.-]{1,64}$/;
 
 /**
- * Runs a command with an event on stdin and reports its output. External names are passed in the environment only if
- * they are plain words.
- * @throws the signal's reason if aborted, after terminating the command.
+ * Runs a command with an event on stdin, and reports its output. Names from outside are passed to it in environment
+ * variables, and only if they are plain words.
+ * @throws the signal's reason if aborted, after the command was terminated.
  */
 export async function runCommand(run: Run, input: RunInput, signal: AbortSignal): Promise<ExecOutcome> {
   signal.throwIfAborted();
@@ -46,7 +46,7 @@ export async function runCommand(run: Run, input: RunInput, signal: AbortSignal)
 function start({ command, environment, onLine }: Run, { event, orderId }: RunInput): ChildProcess {
   const child = spawn(command, {
     shell: true,
-    // Runs in its own process group, so that its children end with it.
+    // Run the command in a process group of its own, so that its children end with it.
     detached: hasGroups,
     stdio: ['pipe', 'pipe', 'pipe'],
     env: {
@@ -81,13 +81,14 @@ function endOf(
     child.on('error', (error) => done(null, error.message));
     const ended = (code: number | null, name: NodeJS.Signals | null): void =>
       done(code, name === null ? null : `ended by ${name}`);
-    // `close` comes after all output is reported, but leftover children may hold the pipes open indefinitely.
+    // `close` is emitted once all output is reported. However, children that are left over may hold the pipes open
+    // forever, so do not wait for it without limit.
     child.on('close', ended);
     child.on('exit', (code, name) => {
       for (const pipe of [child.stdout, child.stderr]) if (pipe instanceof Socket) pipe.unref();
       lastOutput = setTimeout(ended, outputMs, code, name);
     });
-    // A command need not read its stdin, so an error in writing to it is ignored.
+    // A command need not read its stdin. Therefore ignore an error in writing to it.
     child.stdin?.on('error', () => {});
     child.stdin?.end(body);
   });

@@ -10,7 +10,7 @@ import { checkedLookup, isLocalName } from '../../platform/net/lookup.ts';
 
 export interface ForwardTarget {
   readonly url: string;
-  /** Whether a host name may resolve to a private address. */
+  /** Whether a host name is allowed to resolve to a private address. */
   readonly allowPrivate: boolean;
   /** Retries after the first attempt. */
   readonly retries: number;
@@ -19,17 +19,17 @@ export interface ForwardTarget {
   readonly random?: () => number;
 }
 
-/** What is forwarded: an event's name, and its JSON text as received or reread. */
+/** What is forwarded: the name of an event, and its JSON text. The text is either as received or as read again. */
 export interface Delivery {
   readonly event: string | null;
   readonly body: string;
-  /** The service's signature of this very body. */
+  /** The service's signature of exactly this body. */
   readonly signature?: string | undefined;
 }
 
-/** Timeout of one attempt including its response, ms. */
+/** Timeout of one attempt including its response, in ms. */
 const attemptMs = 10_000;
-/** Maximum response bytes to accept. The limit is low because nobody reads them. */
+/** Maximum number of response bytes to read. The limit is low because nobody uses the response body. */
 const responseBytes = 64 * 1024;
 
 /**
@@ -61,7 +61,7 @@ export async function forward(
   }
 }
 
-/** The request headers, as `--dry-run` shows them. */
+/** The request headers. `--dry-run` shows them too. */
 const forwardHeaders = ({ event, body, signature }: Delivery, version: string): Record<string, string> => ({
   'content-type': 'application/json',
   'content-length': String(Buffer.byteLength(body)),
@@ -70,7 +70,7 @@ const forwardHeaders = ({ event, body, signature }: Delivery, version: string): 
   ...(signature !== undefined && { [webhookSignatureHeader.toLowerCase()]: headerSafe(signature) }),
 });
 
-/** Makes an external name safe for a header. */
+/** Makes a name from outside safe for a header. */
 const headerSafe = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?');
 
 function sendOnce(delivery: Delivery, target: ForwardTarget, signal: AbortSignal): Promise<Attempt> {
@@ -118,7 +118,7 @@ function reasonOf(error: Error): string {
   return reasons[code] ?? (error.message || code || 'the connection failed');
 }
 
-/** A forbidden address or an invalid certificate will not change on retry. */
+/** If an address is forbidden or a certificate is invalid, a retry does not help. */
 const isPermanent = (error: Error): boolean =>
   error instanceof ForbiddenAddress || ('code' in error && /CERT|SIGNATURE|ERR_TLS/.test(String(error.code)));
 
@@ -130,12 +130,12 @@ function messageOf(attempt: Attempt): string {
     : `returned ${status}`;
 }
 
-/** A host name resolves to a forbidden address; retrying does not help. */
+/** The error for a host name that resolves to a forbidden address. A retry does not help. */
 export class ForbiddenAddress extends Error {
   override readonly name = 'ForbiddenAddress';
 }
 
-/** Explains why a name must not resolve to this address. Undefined if connecting to the address is allowed. Pure. */
+/** Explains why a name must not resolve to an address. Undefined if connecting to that address is allowed. Pure. */
 export function whyForbidden(address: string, name: string, allowPrivate: boolean): string | undefined {
   const kind = addressKind(address);
   if (kind === 'forbidden') return `${name} leads to ${address}, a link-local or reserved address`;
@@ -144,8 +144,8 @@ export function whyForbidden(address: string, name: string, allowPrivate: boolea
 }
 
 /**
- * DNS lookup restricted to addresses that a name may resolve to. A literal address from the user skips the lookup and
- * is therefore allowed (security: "unless named by the user").
+ * DNS lookup that returns only addresses to which a name is allowed to resolve. If the user gave an IP address instead
+ * of a name, there is no lookup, so the address is allowed (security: "unless named by the user").
  */
 export const guardedLookup = (allowPrivate: boolean): LookupFunction =>
   checkedLookup((address, name) => {
@@ -153,7 +153,7 @@ export const guardedLookup = (allowPrivate: boolean): LookupFunction =>
     return reason === undefined ? undefined : new ForbiddenAddress(reason);
   });
 
-/** Result of one forwarding attempt. `retryAfter` is the raw header. */
+/** Result of one attempt to forward. `retryAfter` is the unparsed header. */
 type Attempt =
   | { readonly status: number; readonly retryAfter: string | undefined }
   | { readonly failure: string; readonly isPermanent: boolean };

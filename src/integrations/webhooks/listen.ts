@@ -11,7 +11,7 @@ import { returnIdOf } from './reading.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** An event as shown. If events are reread and `verified` is true, `body` comes from the service. */
+/** An event as it is shown. `body` comes from the service if the event was read again and `verified` is true. */
 export type ShownEvent = Output<'ReceivedEvent'>;
 
 export type ListenRecord = Output<'ListenRecord'>;
@@ -23,7 +23,7 @@ export interface ListenOptions {
   readonly host: string;
   readonly port: number;
   readonly secret: string;
-  /** Public URL of the listener, instead of its own address. */
+  /** Public URL of the listener, used instead of its own address. */
   readonly publicUrl?: string | undefined;
   readonly log: EventLog;
   readonly profile: string;
@@ -32,21 +32,27 @@ export interface ListenOptions {
   readonly signal: AbortSignal;
   /** Stop after this many events. */
   readonly max?: number | undefined;
-  /** Stop after this time, ms. */
+  /** Stop after this time, in ms. */
   readonly forMs?: number | undefined;
-  /** Called once the address is known (to register it, for example); resolves to a cleanup function. */
+  /** Called once the address is known, for example to register it. The result is a cleanup function. */
   readonly begin?: ((url: string) => Promise<() => Promise<void>>) | undefined;
   /**
-   * Called after an event has been output and before it is forwarded. Records the event as shown once the output is
-   * written.
+   * Called when an event has been handed to the output, and before it is forwarded. Once the output is written, this
+   * function records the event as shown.
    */
   readonly shown: (id: number) => Promise<void>;
   readonly wants: (event: string | null) => boolean;
-  /** The secret that the service signs its events with, once it is known. */
+  /** The secret with which the service signs its events, once the secret is known. */
   readonly signingSecret?: (() => string | undefined) | undefined;
-  /** Rereads an order. @throws Error if it cannot be read. */
+  /**
+   * Reads an order again.
+   * @throws Error if the order cannot be read.
+   */
   readonly reread?: ((orderId: string) => Promise<Json>) | undefined;
-  /** Rereads a return. @throws Error if it cannot be read. */
+  /**
+   * Reads a return again.
+   * @throws Error if the return cannot be read.
+   */
   readonly rereadReturn?: ((returnId: string) => Promise<Json>) | undefined;
   readonly forward?: ((delivery: Delivery, signal: AbortSignal) => Promise<ForwardOutcome>) | undefined;
   readonly exec?:
@@ -62,7 +68,7 @@ export interface ListenOptions {
  */
 export async function* listen(options: ListenOptions): AsyncGenerator<ListenRecord> {
   const session = new Session(options);
-  // Registering may return a different secret than the known one.
+  // The secret may have changed, because registering the address may return a new one.
   let isBegun = options.begin === undefined;
   const listener = await openListener({
     host: options.host,
@@ -100,8 +106,8 @@ const outside = (url: string, { publicUrl, secret }: ListenOptions): string =>
   publicUrl === undefined ? url : `${trimSlashes(publicUrl)}/${secret}`;
 
 /**
- * Passes records from several producers to one consumer, one at a time. Each producer waits until its record is
- * consumed.
+ * Passes records from several producers to one consumer, one at a time. Each producer waits until the consumer has
+ * taken its record.
  */
 class Feed<T> {
   readonly #waiting: { readonly record: T; readonly done: () => void }[] = [];
@@ -109,7 +115,8 @@ class Feed<T> {
   #ended = false;
 
   /**
-   * Resolves when the consumer requests the next record. If the feed has ended, drops the given record and resolves.
+   * Resolves when the consumer requests the next record. If the feed has ended, drops the given record and resolves at
+   * once.
    */
   put(record: T): Promise<void> {
     if (this.#ended) return Promise.resolve();
@@ -119,7 +126,7 @@ class Feed<T> {
     });
   }
 
-  /** Accepts no more records; queued ones are still delivered. */
+  /** Stops accepting records. Records that are already queued are still delivered. */
   end(): void {
     this.#ended = true;
     this.#wake?.();
@@ -151,10 +158,10 @@ class Feed<T> {
   }
 }
 
-/** Event fields that rereading replaces with the service's data. */
+/** Fields of an event that are replaced by the service's data when its order is read again. */
 type RereadField = 'status' | 'error_type' | 'body';
 
-/** A listener session: received events, and the queues that show them and act on them. */
+/** A session of the listener. It holds the received events, and the queues that show the events and act on them. */
 class Session {
   readonly feed = new Feed<ListenRecord>();
   readonly #options: ListenOptions;
@@ -162,7 +169,7 @@ class Session {
   readonly #counts = { received: 0, stored: 0, duplicates: 0, shown: 0, forwarded: 0, failed: 0 };
   #matched = 0;
   #ended: ListenSummary['ended'] | undefined;
-  /** Saves deliveries one at a time, so that no more events are persisted than requested. */
+  /** Saves deliveries one at a time. Otherwise, more events than requested might be persisted. */
   readonly #keeping = new InTurn();
   #showing: Promise<void> = Promise.resolve();
   #acting: Promise<void> = Promise.resolve();
@@ -171,7 +178,7 @@ class Session {
     this.#options = options;
   }
 
-  /** Called for each delivery, before responding. */
+  /** Called for each delivery, before the response is sent. */
   save(received: Received): Promise<SaveResult> {
     return this.#keeping.run(() => this.#save(received));
   }
@@ -189,12 +196,12 @@ class Session {
     return isNew ? 'new' : 'duplicate';
   }
 
-  /** Reports a delivery that was refused because of its signature. */
+  /** Reports a delivery that the listener refused because of its signature. */
   refused(message: string): void {
     void this.feed.put({ type: 'gap', message });
   }
 
-  /** Queues events that an earlier listener received but did not show, ahead of new ones. */
+  /** Queues events that an earlier listener received but did not show. They come before any new events. */
   async recover(): Promise<void> {
     const { log, profile, baseUrl, wants, max = Number.POSITIVE_INFINITY } = this.#options;
     const left = await log.takeUnshown(profile, baseUrl);
@@ -203,7 +210,8 @@ class Session {
   }
 
   async shown(id: number): Promise<void> {
-    // The reader of the records waits for this call, so an error reported here comes after the event's record.
+    // Whoever reads the records waits for this call. Therefore an error that is reported here comes after the event's
+    // record.
     await this.#options.shown(id).catch((error) => void this.#fail(error));
   }
 
@@ -214,7 +222,7 @@ class Session {
     if (this.#matched >= max) void this.#finish();
   }
 
-  /** Resolves when nothing more should be received. */
+  /** Resolves when the session should receive nothing more. */
   async untilOver(): Promise<void> {
     const { clock, signal, forMs } = this.#options;
     const onAbort = (): void => this.stop('interrupted');
@@ -235,7 +243,10 @@ class Session {
     this.#ending.abort();
   }
 
-  /** Waits for events that are being shown or acted on. Events not yet started remain pending. */
+  /**
+   * Waits until the events that are being shown or acted on are finished. Events that were not started yet remain
+   * pending.
+   */
   async settle(): Promise<void> {
     await this.#keeping.idle();
     await this.#showing;
@@ -251,7 +262,7 @@ class Session {
     return this.#options.forward !== undefined || this.#options.exec !== undefined;
   }
 
-  /** Finishes all work for the last requested event, then stops. */
+  /** Finishes all work for the last requested event, and then stops the session. */
   async #finish(): Promise<void> {
     await this.#showing;
     await this.#acting;
@@ -314,7 +325,7 @@ class Session {
     }
   }
 
-  /** Rereads a few times if the order does not confirm the event yet. */
+  /** Reads the order again a few times, as long as it does not confirm the event. */
   async #rereadFor(
     event: string | null,
     orderId: string,
@@ -330,13 +341,13 @@ class Session {
   }
 
   /**
-   * Reads each event from the log only when its turn comes, because many events may be waiting, and for a long time.
+   * Reads each event from the log only when its turn comes. Many events may be waiting, some of them for a long time.
    */
   async #act(id: number, reread: ShownEvent['body'] | undefined): Promise<void> {
     const { log, forward, exec } = this.#options;
     try {
       const { event, order_id: orderId, headers } = log.get(id);
-      // The signature covers only the body as received.
+      // Add the signature only to the body as received, because the signature covers no other body.
       const delivery = reread
         ? { event, orderId, body: JSON.stringify(reread) }
         : {
@@ -359,7 +370,7 @@ class Session {
     }
   }
 
-  /** An event interrupted by the end of the session stays pending, and shows up in `webhook events --failed`. */
+  /** If the end of the session interrupts an event, the event stays pending, and `webhook events --failed` lists it. */
   async #fail(error: unknown): Promise<void> {
     this.#counts.failed += 1;
     if (!this.#ending.signal.aborted) await this.feed.put({ type: 'gap', message: messageOf(error) });

@@ -19,16 +19,16 @@ import { checkSignature, maxSignedAgeMs } from './signature.ts';
 
 export type Received = Pick<Arrival, 'event' | 'orderId' | 'status' | 'errorType' | 'body' | 'headers'>;
 
-/** Result of a delivery. `busy` means that the delivery was not persisted and the sender should retry. */
+/** Result of a delivery. `busy` means that the delivery was not persisted, so the sender should try again. */
 export type SaveResult = 'new' | 'duplicate' | 'busy';
 
 export interface ListenerLimits {
   readonly bodyBytes: number;
-  /** Timeout for a request's headers, ms. */
+  /** Time limit, in ms, for receiving the headers of a request. */
   readonly headersMs: number;
-  /** Timeout for a whole request, ms. */
+  /** Time limit for receiving a whole request, in ms. */
   readonly requestMs: number;
-  /** Maximum number of deliveries read concurrently. */
+  /** Maximum number of deliveries that are read at the same time. */
   readonly concurrent: number;
 }
 
@@ -40,7 +40,7 @@ const defaultLimits: ListenerLimits = {
 };
 const headerBytes = 16 * 1024;
 const connections = 256;
-/** Grace period for requests in progress when the listener closes, ms. */
+/** How long, in ms, the listener waits for requests in progress when it closes. */
 const graceMs = 1_000;
 
 interface ListenerOptions {
@@ -50,28 +50,29 @@ interface ListenerOptions {
   readonly secret: string;
   readonly limits?: Partial<ListenerLimits> | undefined;
   /**
-   * The secret that events are signed with; undefined if they are unsigned, or signed with an unknown secret. `pending`
-   * while it is being requested from the service.
+   * The secret with which events are signed. Undefined if events are unsigned, or signed with an unknown secret.
+   * `pending` while the secret is being requested from the service.
    */
   readonly signingSecret?: () => string | undefined | 'pending';
   /** Called for each delivery that is refused because of its signature. */
   readonly refused?: (message: string) => void;
   /** Ms since the epoch. */
   readonly now?: () => number;
-  /** Persists a delivery before the promise resolves. If the promise rejects, the sender gets a 503 and retries. */
+  /** Persists a delivery before the promise resolves. If the promise rejects, the sender gets a 503 and tries again. */
   save(received: Received): Promise<SaveResult>;
 }
 
 interface Listener {
-  /** URL for the service to send to; contains the secret. */
+  /** URL to which the service sends events. It contains the secret. */
   readonly url: string;
-  /** Resolves when no more deliveries are being read. */
+  /** Resolves when no delivery is being read any more. */
   close(): Promise<void>;
 }
 
 /**
- * Receives webhooks. Responds 2xx only after persisting a delivery, 404 to another path or method, 401 to one that is not
- * signed with a known secret, 400 to anything but a JSON object, and 413, 408 or 503 beyond the limits.
+ * Receives webhooks. Responds 2xx only after a delivery is persisted. Responds 404 to another path or method, 401 to a
+ * delivery that is not signed with a known secret, 400 to a body that is not a JSON object, and 413, 408 or 503 if a
+ * limit is exceeded.
  * @throws UsageError if the port or host is unavailable.
  */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
@@ -138,7 +139,7 @@ async function trySave(save: () => Promise<SaveResult>): Promise<SaveResult> {
   try {
     return await save();
   } catch {
-    // `save` has reported the error. The sender only needs to know that it should retry.
+    // `save` has already reported the error. The sender only needs to know that it should try again.
     return 'busy';
   }
 }
@@ -154,13 +155,13 @@ async function bodyOf(request: IncomingMessage, limit: number): Promise<Buffer |
       chunks.push(chunk);
     }
   } catch {
-    // The sender disconnected, or was too slow and got a 408.
+    // The sender has disconnected, or was too slow and got a 408.
     return 'broken off';
   }
   return Buffer.concat(chunks);
 }
 
-/** Headers that may be stored; excludes headers with credentials. */
+/** Headers that may be stored. Headers with credentials are not among them. */
 const storedHeaders = /^(?:content-type|user-agent|date|x-request-id|x-webhook-[a-z-]+)$/;
 
 const safeHeaders = (request: IncomingMessage): Record<string, string> =>
@@ -181,7 +182,8 @@ const busy = (response: ServerResponse): void => {
 };
 
 function respond(response: ServerResponse, status: number, body: Readonly<Record<string, unknown>>): void {
-  // Unread bytes must not be parsed as the next request, and no connection may outlive the listener.
+  // Close the connection, so that unread bytes are not parsed as the next request, and the connection does not outlive
+  // the listener.
   response.writeHead(status, { 'content-type': 'application/json', connection: 'close' });
   response.end(JSON.stringify(body));
 }
@@ -221,7 +223,10 @@ function closed(server: Server): Promise<void> {
 
 const synonyms: Readonly<Record<string, string>> = webhookEventSynonyms;
 
-/** All names in the specification's Events table, including deprecated ones, and those of events in an envelope. */
+/**
+ * All event names: those of the specification's Events table, including deprecated names, and those of events in an
+ * envelope.
+ */
 export const eventNames: readonly string[] = [
   ...Object.keys(webhookEvents),
   ...Object.keys(synonyms),
@@ -229,8 +234,8 @@ export const eventNames: readonly string[] = [
 ];
 
 /**
- * Names under which the requested events may arrive. A current name also covers its older name, but an older name
- * covers only itself.
+ * Names under which the requested events may arrive. A current name also stands for the older name of its event. An
+ * older name stands only for itself.
  */
 export const sameEvents = (requested: readonly string[]): readonly string[] => [
   ...new Set(
@@ -238,7 +243,10 @@ export const sameEvents = (requested: readonly string[]): readonly string[] => [
   ),
 ];
 
-/** Warnings about old event names that were requested. A service that uses the current names never sends them. */
+/**
+ * Warnings about requested event names that are old. A service that uses the current names never sends events under the
+ * old names.
+ */
 export const olderNames = (requested: readonly string[]): string[] =>
   requested.flatMap((name) => {
     const present = Object.hasOwn(synonyms, name) ? synonyms[name] : undefined;
@@ -253,7 +261,8 @@ const wellFormed = /^[A-Za-z0-9_-]{16,200}$/;
 export const makeSecret = (): string => randomBytes(24).toString('base64url');
 
 /**
- * Reads the secret from a file, so that the webhook address outlives its listener. Creates the file if it is missing.
+ * Reads the secret of the webhook address from a file, so that the address can outlive its listener. Creates the file
+ * if it is missing.
  */
 export function secretOf(file: string, report: Warn): string {
   try {
@@ -279,7 +288,10 @@ function readSecret(file: string, report: Warn, flag?: string): string {
   }
 }
 
-/** Reads the secret that a service signs its events with. @throws UsageError if the file holds none. */
+/**
+ * Reads the secret with which a service signs its events.
+ * @throws UsageError if the file does not contain a secret.
+ */
 export function signingSecretOf(file: string, report: Warn): string {
   const flag = '--signing-secret-file';
   const secret = readSecret(file, report, flag).trim();

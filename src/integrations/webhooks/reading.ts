@@ -2,21 +2,21 @@ import { uuidPattern } from '../../api/limits.ts';
 import type { Arrival } from '../../journal/events.ts';
 
 type Facts = Pick<Arrival, 'event' | 'orderId' | 'status' | 'errorType' | 'body'> & {
-  /** When an event in an envelope was sent, ms since the epoch. */
+  /** When an event with an envelope was sent, in ms since the epoch. */
   readonly sentAt: number | undefined;
 };
 
 /**
- * Maximum nesting depth. No record of the service is nested that deep. The limit exists because displaying a body
- * recurses.
+ * Maximum nesting depth. No record of the service is nested this deeply. The limit exists because displaying a body is
+ * recursive.
  */
 const maxDepth = 64;
 const maxNameLength = 200;
 
 /**
- * Parses a delivery. Its body must be a JSON object in UTF-8, but may have any content.
+ * Parses a delivery. The body must be a JSON object in UTF-8, whose content does not matter here.
  * @param event is the value of the header that names the event.
- * @returns undefined for any other body.
+ * @returns undefined if the body is anything else.
  */
 export function readArrival(bytes: Uint8Array, event: string | undefined): Facts | undefined {
   const body = decode(bytes);
@@ -26,7 +26,7 @@ export function readArrival(bytes: Uint8Array, event: string | undefined): Facts
   const data = envelopeData(record);
   const result = objectAt(data ?? record, 'job_result');
   return {
-    // A signature covers the body, not the headers.
+    // Prefer the name in the envelope, because a signature covers the body, not the headers.
     event: (data ? textAt(record, 'event') : event)?.trim().slice(0, maxNameLength) || null,
     orderId: orderIdOf(record),
     status: textAt(record, 'status'),
@@ -45,13 +45,19 @@ export function envelopeData(record: object): object | undefined {
   return objectAt(record, 'data') ?? (Object.hasOwn(record, 'id') ? undefined : {});
 }
 
-/** The return that an event in an envelope is about, if it is about one. @param body as stored. */
+/**
+ * The return that an event with an envelope is about. Undefined if the event is not about a return.
+ * @param body is the body as stored.
+ */
 export function returnIdOf(body: object): string | undefined {
   const id = envelopeData(body) ? textAt(body, 'return_id') : null;
   return id !== null && uuidPattern.test(id) ? id.toLowerCase() : undefined;
 }
 
-/** The id of an order record, or the order id in a record that belongs to an order. */
+/**
+ * The order id in a record: the record's own id if it is an order, otherwise the id of the order to which the record
+ * belongs.
+ */
 function orderIdOf(record: object): string | null {
   const ids = [textAt(record, 'order_id'), textAt(record, 'id')];
   return ids.find((id) => id !== null && uuidPattern.test(id))?.toLowerCase() ?? null;

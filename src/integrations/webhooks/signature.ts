@@ -9,8 +9,8 @@ export const maxSignedAgeMs = 7 * 24 * 3600 * 1000;
 const hexSha256 = /^[0-9a-f]{64}$/i;
 
 /**
- * Checks a webhook's signature, a hexadecimal HMAC-SHA256 of its raw body, in constant time.
- * @param signature is the value of the header `X-Webhook-Signature`, if it came.
+ * Checks a webhook's signature, which is a hexadecimal HMAC-SHA256 of the raw body. The check takes constant time.
+ * @param signature is the value of the header `X-Webhook-Signature`, if there is one.
  */
 export function checkSignature(
   rawBody: Uint8Array,

@@ -1,8 +1,9 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * Range of an IP address. `forbidden` must never be reached from outside input: link-local and metadata services,
- * unspecified, multicast and reserved addresses, and IPv6 forms that embed another address.
+ * Range to which an IP address belongs. Input from outside must never make errand connect to a `forbidden` address.
+ * These are link-local addresses, metadata services, unspecified, multicast and reserved addresses, and IPv6 forms that
+ * embed another address.
  */
 export type AddressKind = 'public' | 'private' | 'loopback' | 'forbidden';
 
@@ -59,15 +60,15 @@ const ipv6: typeof ipv4 = {
 };
 
 /**
- * NAT64 maps every IPv4 address to IPv6, so each IPv4 range needs a NAT64 range. For addresses mapped as `::ffff:…`,
- * Node checks the IPv4 ranges itself.
+ * NAT64 maps every IPv4 address to an IPv6 address, so each IPv4 range needs a NAT64 range. For addresses mapped as
+ * `::ffff:…`, Node itself checks the IPv4 ranges.
  */
 const nat64 = ([network, prefix]: Range): Range => [`64:ff9b::${network}`, 96 + prefix];
 
 const kinds = ['loopback', 'forbidden', 'private'] as const;
 const lists = new Map<AddressKind, BlockList>();
 
-/** Built on first use, because building all lists takes 3 ms and would delay a read. */
+/** The lists are built on first use, because building all of them takes 3 ms and would delay a read. */
 function listOf(kind: (typeof kinds)[number]): BlockList {
   const known = lists.get(kind);
   if (known) return known;
@@ -78,7 +79,7 @@ function listOf(kind: (typeof kinds)[number]): BlockList {
   return list;
 }
 
-/** Classifies an address as written by a socket or a resolver. Any other text counts as forbidden. Pure. */
+/** Classifies an address in the notation of a socket or a resolver. Any other text counts as forbidden. Pure. */
 export function addressKind(address: string): AddressKind {
   const [bare = ''] = address.split('%', 1);
   const version = isIP(bare);
@@ -87,7 +88,7 @@ export function addressKind(address: string): AddressKind {
   return kinds.find((kind) => listOf(kind).check(bare, family)) ?? 'public';
 }
 
-/** A URL's host if it is an IP address, without IPv6 brackets; undefined for a name. */
+/** Returns the host of a URL if it is an IP address, without the brackets of IPv6. Undefined if it is a name. */
 export function literalAddress({ hostname }: Pick<URL, 'hostname'>): string | undefined {
   const bare = hostname.replace(/^\[|\]$/g, '');
   return isIP(bare) === 0 ? undefined : bare;

@@ -5,28 +5,28 @@ import type { LookupFunction } from 'node:net';
 export const isLocalName = (host: string): boolean => /^(?:.*\.)?localhost\.?$/i.test(host);
 
 /**
- * Whether a host means the loopback interface, which other machines cannot reach. The host may come from a URL or a
- * listener.
+ * Whether a host is on the loopback interface, which other machines cannot reach. The host may come from a URL or from
+ * a listener.
  */
 export const isLoopback = (host: string): boolean =>
   isLocalName(host) || /^(?:127(?:\.\d{1,3}){3}|::1|\[::1\])$/.test(host);
 
 /**
- * Address to listen on for a host. A subdomain of `localhost` gets a fixed address, because the system's resolver might
- * resolve it elsewhere.
+ * Address on which to listen for a host. For a subdomain of `localhost`, the address is fixed, because the system's
+ * resolver might resolve the name to another address.
  */
 export const listeningAddress = (host: string): string =>
   isLocalName(host) && !/^localhost\.?$/i.test(host) ? '127.0.0.1' : host;
 
-/** These addresses are fixed, because the resolver may run on another machine. */
+/** Addresses for the names of this machine. They are fixed, because the resolver may run on another machine. */
 const thisMachine: readonly LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },
   { address: '::1', family: 6 },
 ];
 
 /**
- * A DNS lookup for connections. It checks every address that a name resolves to, and allows only checked addresses. IP
- * literals are never looked up, so the caller checks them.
+ * A DNS lookup for connections. It checks every address to which a name resolves, and returns an address only if it
+ * passes. An IP address is never looked up, so the caller has to check it.
  * @param refuse returns the error for a forbidden address.
  */
 export function checkedLookup(refuse: (address: string, name: string) => Error | undefined): LookupFunction {
@@ -41,7 +41,7 @@ export function checkedLookup(refuse: (address: string, name: string) => Error |
   };
 }
 
-/** The system's lookup, except that names of this machine resolve to fixed addresses. */
+/** Looks names up as the system does. However, the names of this machine resolve to fixed addresses. */
 export const localLookup: LookupFunction = checkedLookup(() => undefined);
 
 type Found = (error: NodeJS.ErrnoException | null, addresses?: LookupAddress[]) => void;

@@ -1,12 +1,13 @@
 import { isLoopback } from './lookup.ts';
 import { hasCredentials, parseUrl } from './urls.ts';
 
-/** A page that may be opened, or why it may not, phrased to follow "the address". */
+/** A page that may be opened, or why it may not be opened. The reason is phrased to follow "the address". */
 type Page = { readonly url: URL } | { readonly problem: string };
 
 /**
- * Checks the address of a page, as given by the service. The page must be encrypted, or on this machine. Its address
- * must have no user or password, which could pass for its host. A page may be on this machine only if the service is.
+ * Checks the address of a page that the service has sent. The page must be encrypted, or be on this machine. The
+ * address must contain no user or password, because a reader could take these for the host. A page may be on this
+ * machine only if the service is, too.
  */
 export function pageAt(address: string, service: URL): Page {
   const url = parseUrl(address);

@@ -1,6 +1,6 @@
 /**
- * Parses an absolute URL, or one relative to `base`; undefined for any other text. Replaces `URL.canParse`: once V8 has
- * optimized that, Node 20 rejects every host with a letter beyond ASCII.
+ * Parses an absolute URL, or a URL relative to `base`. Undefined for any other text. `URL.canParse` cannot be used:
+ * once V8 has optimized that function, Node 20 rejects every host with a letter beyond ASCII.
  */
 export function parseUrl(text: string, base?: URL): URL | undefined {
   try {
@@ -12,7 +12,7 @@ export function parseUrl(text: string, base?: URL): URL | undefined {
 
 export const isUrl = (text: string): boolean => parseUrl(text) !== undefined;
 
-/** Normalizes a URL for comparing products. Drops the scheme and the fragment, and sorts the query parameters. */
+/** Normalizes a URL to compare products. Drops the scheme and the fragment, and sorts the query parameters. */
 export function comparableUrl(text: string): string {
   const parsed = parseUrl(text);
   if (!parsed) return text;
@@ -21,10 +21,10 @@ export function comparableUrl(text: string): string {
   return `${host}${trimSlashes(pathname)}?${searchParams}`;
 }
 
-/** The canonical form of a base URL, without a trailing slash. It identifies a service. */
+/** The canonical form of a base URL. It has no trailing slash, and identifies a service. */
 export const plainBase = (url: URL): string => `${url.origin}${trimSlashes(url.pathname)}`;
 
-/** Parses an http or https URL with a host; undefined for any other text. */
+/** Parses an http or https URL that has a host. Undefined for any other text. */
 export function httpUrl(text: string): URL | undefined {
   const url = parseUrl(text);
   return url && /^https?:$/.test(url.protocol) && url.hostname !== '' ? url : undefined;
@@ -34,21 +34,24 @@ export const hasCredentials = ({ username, password }: URL): boolean => username
 
 export const hasQuery = ({ search, hash }: URL): boolean => search !== '' || hash !== '';
 
-/** Strips trailing slashes, in linear time for any number of them. */
+/** Removes all trailing slashes. The time is linear in their number. */
 export const trimSlashes = (path: string): string => path.replace(/(?<!\/)\/+$/, '');
 
 const hexEscape = /%([0-9a-f]{2})/gi;
 
 const charOf = (hex: string): string => String.fromCharCode(Number.parseInt(hex, 16));
 
-/** Decodes escaped letters, digits and `-._~` in a part of a URL; keeps every other escape. */
+/** Decodes escaped letters, escaped digits and escaped `-._~` in a part of a URL. Every other escape stays. */
 export const withPlainLetters = (text: string): string =>
   text.replace(hexEscape, (found, hex: string) => (/[\w.~-]/.test(charOf(hex)) ? charOf(hex) : found));
 
-/** Decodes up to two levels of escapes. Each byte becomes a character, and invalid escapes stay unchanged. */
+/**
+ * Decodes escapes up to two times. Each escape becomes the character with the code of its byte. Invalid escapes stay
+ * unchanged.
+ */
 export const unescapedTwice = (text: string): string => unescapedOnce(unescapedOnce(text));
 
-/** Decodes a part of a URL; returns it unchanged if its escapes are invalid. */
+/** Decodes a part of a URL. If the part contains an invalid escape, it is returned unchanged. */
 export function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -57,7 +60,7 @@ export function decoded(part: string): string {
   }
 }
 
-/** A URL's user and password as an HTTP Basic header. */
+/** Converts the user and password of a URL to an HTTP Basic header. */
 export const basicCredentials = ({ username, password }: URL): string =>
   `Basic ${Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64')}`;
 

@@ -1,12 +1,12 @@
 import { inspect } from 'node:util';
 import { redactor } from './redactor.ts';
 
-/** Limits the depth, because deeper causes are not useful and a cause may be cyclic. */
+/** Maximum depth of causes. Deeper causes are not useful, and the chain of causes may be cyclic. */
 const maxDepth = 8;
 
 /**
- * Redacts an error's cause. Foreign errors keep only name, message, stack, code and causes. Libraries attach more, such
- * as a whole request with headers, which may contain secrets.
+ * Redacts the cause of an error. Of a foreign error, only name, message, stack, code and causes stay. Libraries attach
+ * more to their errors, such as a whole request with headers, which may contain secrets.
  * @param isOwn tells which errors are already redacted.
  */
 export function redactCause(cause: unknown, isOwn: (error: Error) => boolean, depth = 0): unknown {

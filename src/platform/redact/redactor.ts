@@ -1,6 +1,6 @@
 /**
- * The three forms that a text can take inside a longer base64 text. The characters that depend on neighbouring text are
- * left out.
+ * The three forms that a text can have as part of a longer base64 text. Base64 characters that also depend on the
+ * neighbouring text are left out.
  */
 const base64Texts = (text: string): string[] =>
   [0, 1, 2].map((offset) => {
@@ -9,15 +9,18 @@ const base64Texts = (text: string): string[] =>
     return shifted.toString('base64').slice(Math.ceil((offset * 8) / 6), end);
   });
 
-/** Minimum length of the parts of a secret that are redacted, because they would help to guess the rest. */
+/** Length from which a part of a secret is redacted. A part this long would help to guess the rest. */
 const substringLength = 12;
 /**
- * Lengths of the secrets whose parts are redacted. A shorter secret has no part worth hiding. A longer secret is not a
- * key, and its parts are ordinary text.
+ * Minimum and maximum length of the secrets of which parts are redacted. A shorter secret has no part worth hiding. A
+ * longer secret is not a key, and its parts are ordinary text.
  */
 const [minLength, maxLength] = [20, 256];
 
-/** All substrings that reveal part of a secret, taken from the secret in any case and from its base64 forms. */
+/**
+ * All substrings that reveal part of a secret. They are taken from the secret itself, in any case, and from its base64
+ * forms.
+ */
 function substringsOf(secret: string): string[] {
   if (secret.length < minLength || secret.length > maxLength) return [];
   const cases = [secret, secret.toLowerCase(), secret.toUpperCase()];
@@ -29,7 +32,10 @@ function substringsOf(secret: string): string[] {
   );
 }
 
-/** Folds case and the base64url alphabet. ASCII only, so that positions do not change. */
+/**
+ * Ignores case and converts the base64url alphabet to that of base64. Changes only ASCII, so that positions stay the
+ * same.
+ */
 const folded = (text: string): string =>
   text
     .replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
@@ -55,11 +61,14 @@ function withoutSubstrings(text: string, substrings: ReadonlySet<string>, instea
   return done === 0 ? text : result + text.slice(done);
 }
 
-/** Matches a character escaped by its code in a URL (once or more), in JSON or in HTML. */
+/** Matches a character that is escaped by its code: in a URL (once or several times), in JSON or in HTML. */
 const numbered =
   /%(?:25)*([0-9a-f]{2})|\\{1,8}u00([0-9a-f]{2})|&(?:amp;)*#(?:x0{0,4}([0-9a-f]{2})|0{0,4}(\d{2,3}));/gi;
 
-/** Decodes escapes that match `numbered`, and maps each character to its position in the original text. */
+/**
+ * Decodes the escapes that match `numbered`. For each character of the result, also returns its position in the
+ * original text.
+ */
 function unescaped(text: string): { readonly plain: string; readonly startOf: (at: number) => number } {
   if (!/[%\\&]/.test(text)) return { plain: text, startOf: (at) => at };
   const starts: number[] = [];
@@ -83,17 +92,19 @@ function unescaped(text: string): { readonly plain: string; readonly startOf: (a
 }
 
 /**
- * Minimum length of a secret that is also matched inside words. A shorter secret matches only as a whole word, because
- * it would otherwise match everywhere.
+ * Minimum length of a secret that is also matched inside words. A shorter secret would match in many places, so it
+ * matches only as a whole word.
  */
 const minLengthWithinWords = 6;
 const minSecretLength = 3;
 
-/** One encoding of a secret. The pattern is built on demand, because compiling it takes milliseconds. */
+/**
+ * One encoding of a secret. The pattern is built when it is first needed, because compiling a pattern takes
+ * milliseconds.
+ */
 interface Form {
   /**
-   * The form as it appears in a text after escapes are decoded and line breaks removed; undefined if there is no single
-   * such text.
+   * The text of this form after escapes are decoded and line breaks removed. Undefined if there is no single such text.
    */
   readonly literal?: string;
   /** Whether the form is base64, which may contain line breaks. Any other form may contain escapes. */
@@ -103,7 +114,7 @@ interface Form {
 
 const lineBreaks = /\r?\n/g;
 
-/** Replaces all given forms of secrets in a text. */
+/** Replaces all of the given forms of secrets in a text. */
 function withoutForms(text: string, forms: readonly Form[], instead: string): string {
   const isEscaped = /[%\\&+]/.test(text);
   const unbroken = text.replace(lineBreaks, '');
@@ -123,15 +134,15 @@ function onDemand(make: () => RegExp): () => RegExp {
 }
 
 /**
- * Patterns that match a secret in a URL, a form, JSON, HTML or base64. Each character matches itself and its escapes,
- * so that mixed encodings match too, and no pattern can backtrack far.
+ * Builds patterns that match a secret in a URL, a form, JSON, HTML or base64. Each character matches itself and its
+ * escapes, so a mix of encodings matches too. No pattern can backtrack far.
  */
 function encodedForms(secret: string): Form[] {
   if (secret.length < minSecretLength) return [];
   const plain = (): string => (secret.match(/\\+|./gsu) ?? []).map(tolerant).join('');
   if (secret.length < minLengthWithinWords)
     return [{ pattern: onDemand(() => new RegExp(`(?<![\\p{L}\\p{N}])${plain()}(?![\\p{L}\\p{N}])`, 'gu')) }];
-  // The text inside base64 may itself have been encoded as JSON or for a URL.
+  // A text within base64 may itself have been encoded first, as JSON or for a URL.
   const spelled = new Set([secret, JSON.stringify(secret).slice(1, -1), urlText(secret)]);
   return [
     { literal: secret, pattern: onDemand(() => new RegExp(plain(), 'g')) },
@@ -142,7 +153,7 @@ function encodedForms(secret: string): Form[] {
 /** A lone surrogate cannot be URL-encoded. */
 const urlText = (text: string): string => encodeURIComponent(text.toWellFormed());
 
-/** Mails and certificates wrap long base64. */
+/** Mails and certificates break long base64 into lines. */
 const lineBreak = '(?:\\r?\\n)?';
 
 function base64Forms(text: string): Form[] {
@@ -153,7 +164,7 @@ function base64Forms(text: string): Form[] {
   });
 }
 
-/** base64url uses two other characters, and a URL escapes the symbols of base64. */
+/** The alphabet of base64url has two other characters, and in a URL the symbols of base64 are escaped. */
 function base64Character(character: string): string {
   if (character === '+' || character === '-') return '(?:\\+|-|%2[Bb])';
   if (character === '/' || character === '_') return '(?:/|_|%2[Ff])';
@@ -163,7 +174,7 @@ function base64Character(character: string): string {
 /** Nested JSON doubles its backslashes at each level. */
 const backslashes = '\\\\{1,8}';
 
-/** Pattern for one character, or a run of backslashes, and its escaped forms. */
+/** Pattern for a single character or for a run of backslashes. It also matches the escaped forms. */
 function tolerant(character: string): string {
   if (character.startsWith('\\')) return tolerantBackslashes(character.length);
   const itself = character.replace(/[$^.*+?()[\]{}|/-]/g, '\\$&');
@@ -172,12 +183,13 @@ function tolerant(character: string): string {
 }
 
 /**
- * Matches a run of backslashes as a whole, because trying each one escaped and unescaped would take exponential time.
+ * Matches a run of backslashes as a whole. Trying each backslash both escaped and unescaped would take exponential
+ * time.
  */
 const tolerantBackslashes = (count: number): string =>
   `(?:(?:${escapes('\\').join('|')}){${count}}|\\\\{${count},${8 * count}})`;
 
-/** Escapes of a character: percent-encoded (once or more), as a JSON code, and as an HTML code. */
+/** Escapes of a character: percent-encoding (once or several times), the code in JSON, and the code in HTML. */
 function escapes(character: string): string[] {
   const percent = Array.from(Buffer.from(character), (byte) => `%(?:25)*${hex(byte, 2)}`).join('');
   const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
@@ -186,7 +198,7 @@ function escapes(character: string): string[] {
   return [percent, json, `&(?:amp;)*#(?:0*${code}|[xX]0*${hex(code, 1)});`];
 }
 
-/** Short escapes specific to one notation. */
+/** Short escapes that exist in only one notation. */
 const formEscapes: Readonly<Record<string, string>> = {
   ' ': '\\+',
   '"': `${backslashes}"|&(?:amp;)*quot;`,
@@ -202,7 +214,7 @@ const formEscapes: Readonly<Record<string, string>> = {
   '\f': `${backslashes}f`,
 };
 
-/** Pattern for a hexadecimal number, in either case. */
+/** Pattern for a hexadecimal number, in upper or lower case. */
 function hex(value: number, digits: number): string {
   return Array.from(value.toString(16).padStart(digits, '0'), (digit) =>
     /[a-f]/.test(digit) ? `[${digit}${digit.toUpperCase()}]` : digit,
@@ -215,30 +227,30 @@ type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 interface Redactor {
   /** Registers secrets to be replaced wherever they occur, in every form. */
   remember(secrets: readonly (string | undefined)[]): void;
-  /** Forgets all secrets, before another run in the same process. */
+  /** Forgets all secrets. Called before another run in the same process. */
   reset(): void;
   /** Replaces only registered secrets. */
   known(text: string): string;
   /**
-   * Replaces registered secrets, and secrets recognized by context: a field, a header, a parameter, or the format of a
-   * key.
+   * Replaces registered secrets. Also replaces secrets that are recognized by their context (a field, a header, a
+   * parameter) or by the format of a key.
    */
   text(text: string): string;
-  /** Returns the start of a possibly long text. If a secret crosses the cut, no part of it is shown. */
+  /**
+   * Returns the start of a text that may be long. If a secret continues beyond the cut, no part of the secret is shown.
+   */
   start(text: string, length: number): string;
   headers(headers: Headers): Record<string, string>;
-  /** Redacts a JSON value: fields with secret names, and secrets in any other text. */
+  /** Redacts a JSON value: the values of fields with secret names, and secrets in any other text. */
   value(value: unknown): unknown;
 }
 
 export const redacted = '[redacted]';
 
-/**
- * Headers whose whole value is secret. The list includes the service's headers and those that a gateway may require.
- */
+/** Headers whose whole value is secret: those of the service, and those that a gateway may require. */
 export const secretHeaders =
   /^(?!idempotency-key$|x-idempotency-key$|sec-websocket-)(?:.*[-_])?(?:(?:proxy-?)?authorization|cookie|password|secret|token|(?:api)?key|signature|credential|payment-receipt)$/i;
-/** Names of fields whose whole value is secret, in JSON and in forms. Includes field names that other services use. */
+/** Names of fields whose whole value is secret, in JSON and in forms. They include names that other services use. */
 const secretFields = [
   '[\\w-]*(?:password|passphrase|secret|token|api[_-]?key|private[_-]?key|credentials?)',
   '[\\w-]*(?:password|passphrase)[_-]?(?:confirm(?:ation|ed)?|again|repeat(?:ed)?|new|old|current)',
@@ -247,7 +259,7 @@ const secretFields = [
   'cvc',
 ];
 export const secretField = new RegExp(`^(?:${secretFields.join('|')})$`, 'i');
-/** Also matches a field at the start of a form, where no separator precedes it. */
+/** Matches a field in a form. The field may be at the start of the form, where there is no separator before it. */
 const fieldInForm = new RegExp(`(?<![\\w-])((?:${secretFields.join('|')})=)[^&#\\s"'<>\\\\]+`, 'gi');
 const fieldInJson = new RegExp(`("(?:${secretFields.join('|')})"\\s*:\\s*")(?:[^"\\\\]|\\\\[^])*`, 'gi');
 
@@ -271,28 +283,28 @@ const parameterInText = new RegExp(
   `([?&;](?:amp;)?(?:${secretParameters.join('|')})=)[^&#\\s"'<>\\\\]+`,
   'gi',
 );
-/** API keys of this service, whoever owns them: `<prefix>_test_…`, `<prefix>_live_…`. */
+/** Matches API keys of this service, no matter who owns them: `<prefix>_test_…`, `<prefix>_live_…`. */
 const anyKey = /(?<![A-Za-z0-9])([A-Za-z0-9]{1,32}_(?:test|live)_)[A-Za-z0-9_-]{16,}/g;
 const credentialsInUrl = /([a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/?#"'<>]{1,500}@/gi;
 const schemeAndCredential = /\b(Bearer|Basic|Payment)(\s+)[A-Za-z0-9._~+/=-]{16,}/gi;
 
-/** Upper bound on a secret's length in any encoding. */
+/** Maximum length of a secret in any encoding. */
 const maxSecretLength = 4096;
 
 /**
- * Creates a redactor that has no registered secrets yet. It finds each registered secret in every form: plain,
- * URL-encoded, escaped in JSON or HTML, or base64 within a longer text. If the secret is a key, it also finds every
- * long part of the key, in any case.
+ * Creates a redactor without any registered secrets. It finds each registered secret in every form: plain, URL-encoded,
+ * escaped in JSON or HTML, or base64 within a longer text. If the secret is a key, it also finds every long part of the
+ * key, in upper or lower case.
  */
 export function createRedactor(): Redactor {
   const remembered = new Set<string>();
   const parts = new Set<string>();
   let forms: readonly Form[] | undefined;
-  // Built lazily, because most runs check no text.
+  // Built on first use, because most runs check no text.
   const build = (): readonly Form[] => {
     parts.clear();
     for (const part of [...remembered].flatMap(substringsOf)) parts.add(part);
-    // Longest first, because one secret may be a prefix of another.
+    // Put the longest first, because one secret may be the beginning of another.
     return [...remembered].sort((one, other) => other.length - one.length).flatMap(encodedForms);
   };
   const known = (text: string): string => {
@@ -338,24 +350,24 @@ export function createRedactor(): Redactor {
 }
 
 /**
- * Maximum number of secrets remembered. Long-lived processes forget the least recently used ones, because with 10,000
- * secrets one error would take 3 s.
+ * Maximum number of secrets to remember. A long-lived process forgets those that it has not used for the longest time.
+ * With 10,000 secrets, a single error would take 3 s.
  */
 const maxRemembered = 2_000;
 
-/** A secret with more words is ordinary text. */
+/** If a secret has more words than this, it is ordinary text. */
 const maxWords = 32;
 
 /**
- * The words of a secret, because a service that tokenizes a request may echo a secret word by word. Short words are too
- * common to redact.
+ * The words of a secret. A service that tokenizes a request may echo a secret word by word. Short words are too common
+ * to redact.
  */
 const withWords = (secret: string | undefined): string[] =>
   secret === undefined
     ? []
     : [secret, ...secret.split(/\s+/, maxWords).filter((word) => word.length >= minLengthWithinWords)];
 
-/** This process's redactor. All stderr output and all of our own errors pass through it. */
+/** The redactor of this process. All output on stderr and all of errand's own errors pass through it. */
 export const redactor = createRedactor();
 
 function redactHeaders(headers: Headers, text: Redactor['text']): Record<string, string> {
@@ -386,7 +398,8 @@ const manyDigits = /(?<![\w$€£.,])\+?\(?\d[\d\s()./-]{5,}\d(?!\w)/g;
 const isoDate = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
- * Redacts text typed by a user for long-term storage: secrets, email addresses and possible phone numbers. Keeps dates.
+ * Redacts text that a user typed before the text is stored for long: secrets, email addresses and possible phone
+ * numbers. Dates stay.
  */
 export const withoutPrivate = (text: string): string =>
   redactor

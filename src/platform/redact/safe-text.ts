@@ -2,17 +2,18 @@
  * Characters that a terminal interprets or hides: C1 controls and DEL, bidirectional controls, zero-width and other
  * default-ignorable characters, line separators, tags. For use inside a character class.
  *
- * Excludes variation selectors U+FE00–FE0F: after an emoji they are part of it.
+ * The variation selectors U+FE00–FE0F are not included, because they may be part of an emoji.
  */
 export const invisibleBmp =
   '\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u2028-\\u202e' +
   '\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff0-\\ufffb';
 
-/** Same as `invisibleBmp`, for characters beyond the BMP. Use it in expressions with the `u` flag. */
+/** Same as `invisibleBmp`, but for characters beyond the BMP. For expressions with the `u` flag. */
 export const invisibleAstral = '\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}';
 
 /**
- * Same as `invisibleAstral`, as surrogate pairs. For expressions without the `u` flag, which are several times faster.
+ * Same as `invisibleAstral`, but as surrogate pairs. For expressions without the `u` flag, which are several times
+ * faster.
  */
 export const invisiblePairs =
   '\\ud82f[\\udca0-\\udca3]|\\ud834[\\udd73-\\udd7a]|[\\udb40-\\udb43][\\udc00-\\udfff]';
@@ -27,16 +28,16 @@ const unsafe = new RegExp(
 );
 
 /**
- * Sanitizes untrusted text for one line of a terminal. Makes visible what a terminal would interpret or hide. A line
- * break becomes `⏎`, other C0 controls their picture (`␛`), anything else its code point (`<U+202E>`). Linear time;
- * reads at most `limit` UTF-16 units.
+ * Sanitizes untrusted text for one line of a terminal. Replaces every character that a terminal would interpret or hide
+ * by something visible: a line break by `⏎`, other C0 controls by their picture (`␛`), and anything else by its code
+ * point (`<U+202E>`). Takes linear time, and reads at most `limit` UTF-16 units.
  */
 export function safeText(text: string, limit = 10_000): string {
   const short = text.length > limit ? `${cutWhole(text, limit)}…` : text;
   return plain.test(short) ? short : short.replace(unsafe, show);
 }
 
-/** Same as `safeText` for multi-line text, but keeps line breaks and tabs, and truncates nothing. */
+/** Same as `safeText`, but for text of several lines. Line breaks and tabs stay, and nothing is truncated. */
 export function safeLines(text: string): string {
   return text.replace(unsafe, (found) => {
     if (found === '\r\n') return '\n';

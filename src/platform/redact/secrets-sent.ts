@@ -7,7 +7,7 @@ interface Sent {
   readonly body?: Uint8Array | undefined;
 }
 
-/** Secrets that a request carries, in unencoded form, because the response may echo them. Pure. */
+/** The secrets that a request contains, without encoding. They are needed because the response may echo them. Pure. */
 export function secretsSent({ url, headers, body }: Sent): string[] {
   return [
     ...Object.entries(headers)
@@ -25,8 +25,8 @@ function secretsOfHeader(name: string, value: string): string[] {
 }
 
 /**
- * The secrets in an authorization header: the credential after a known scheme, for `Basic …` also the decoded user and
- * password, or the whole value if no scheme is known.
+ * The secrets in an authorization header. After a known scheme, this is the credential, and for `Basic …` also the
+ * decoded user and password. If no scheme is known, it is the whole value.
  */
 function credentialsIn(header: string): string[] {
   const [, scheme = '', credential = header] = /^([A-Za-z]{1,20}) +([^ ].*)$/s.exec(header) ?? [];
@@ -42,7 +42,7 @@ function secretsOfUrl({ password, searchParams }: URL): string[] {
   return password === '' ? signed : [decoded(password), ...signed];
 }
 
-/** An upload may have a million characters, so parse it only if one of these names occurs in it. */
+/** An upload may have a million characters, so parse it only if it contains one of these names. */
 const names =
   /password|passphrase|secret|token|api[_-]?key|private[_-]?key|credential|device_code|cv[vc]|webhook/i;
 
@@ -52,7 +52,7 @@ function secretsOfBody(body: Uint8Array): string[] {
   try {
     return secretsOfValue(JSON.parse(text), '');
   } catch {
-    // The text is not JSON, so it is a form or in the user's own format.
+    // The text is not JSON, so it is a form or has a format that the user chose.
     return [...new URLSearchParams(text)]
       .filter(([name]) => secretField.test(name))
       .map(([, value]) => value);
@@ -71,8 +71,8 @@ function secretsOfValue(value: unknown, name: string): string[] {
 }
 
 /**
- * Returns the URL's long segments as secrets. Webhook events are unsigned, so anyone who knows the receiver's URL can
- * send them.
+ * Returns the long segments of a URL as secrets. Webhook events are unsigned, so anyone who knows the URL of the
+ * receiver can send events.
  */
 function secretsOfAddress(address: string): string[] {
   const url = parseUrl(address);

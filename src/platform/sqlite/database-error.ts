@@ -1,6 +1,6 @@
 import { PrivateFileError } from '../private-files.ts';
 
-/** Problem with a database, by possible remedy. */
+/** Kind of problem with a database. Each kind has a remedy of its own. */
 export type DatabaseProblem =
   | 'busy'
   | 'full'
@@ -12,7 +12,7 @@ export type DatabaseProblem =
   | 'failing'
   | 'not_private';
 
-/** Advice for each problem. Never suggests another folder, because in-doubt records exist only in this one. */
+/** Advice for each problem. It never suggests another folder, because only this folder has the records in doubt. */
 export const remedies: Readonly<Record<DatabaseProblem, string>> = {
   busy: 'Wait for the other errand to end, then try again.',
   full: 'Free some space, then try again.',
@@ -25,7 +25,7 @@ export const remedies: Readonly<Record<DatabaseProblem, string>> = {
   not_private: 'Put back the file itself, owned by you, then try again.',
 };
 
-/** An error caused by the database file, not the statement. The work in progress is lost. */
+/** An error that was caused by the database file, and not by the statement. The work in progress is lost. */
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError';
   readonly file: string;
@@ -50,7 +50,7 @@ const notOpened: Known = ['not_opened', 'it cannot be opened'];
 const unlockable: Known = ['unlockable', 'its file system grants no locks'];
 const failing: Known = ['failing', 'reading or writing it failed; the disk may be full'];
 
-/** SQLite result codes that concern the file rather than the statement; any other code is a bug. */
+/** SQLite result codes for problems with the file. Any other code is about the statement, and so is a bug. */
 const byResult: Readonly<Record<number, Known>> = {
   3: ['not_opened', 'it may not be accessed'],
   5: busy,
@@ -76,7 +76,7 @@ const byExtendedResult: Readonly<Record<number, Known>> = {
   3850: unlockable,
 };
 
-/** Maps SQLite's messages to result codes, because the packaged driver omits the code when it reads many rows. */
+/** Maps messages of SQLite to result codes. The packaged driver omits the code when it reads many rows. */
 const resultByMessage: Readonly<Record<string, number>> = {
   'access permission denied': 3,
   'database is locked': 5,
@@ -91,7 +91,7 @@ const resultByMessage: Readonly<Record<string, number>> = {
   'file is not a database': 26,
 };
 
-/** The problem for each system error raised when a file or folder cannot be created or opened. */
+/** The problem for each system error that may be raised when a file or folder cannot be created or opened. */
 const bySystemCode: Readonly<Record<string, Known>> = {
   ENOSPC: full,
   EDQUOT: full,
@@ -105,7 +105,7 @@ const bySystemCode: Readonly<Record<string, Known>> = {
   EIO: failing,
 };
 
-/** Converts a failure to a DatabaseError; undefined if the statement was at fault, which is a bug. */
+/** Converts a failure to a DatabaseError. Undefined if the statement caused the failure, which is a bug. */
 export function databaseError(file: string, cause: unknown): DatabaseError | undefined {
   if (cause instanceof DatabaseError) return cause;
   if (cause instanceof PrivateFileError)
@@ -117,7 +117,7 @@ export function databaseError(file: string, cause: unknown): DatabaseError | und
 
 function knownProblem(cause: Error): Known | undefined {
   const result = resultOf(cause);
-  // The low byte is the primary code, and the other bytes refine it.
+  // The low byte is the primary code. The other bytes make it more specific.
   if (result !== undefined) return byExtendedResult[result] ?? byResult[result & 0xff];
   return 'code' in cause ? bySystemCode[String(cause.code)] : undefined;
 }
@@ -132,7 +132,7 @@ export function isBusy(error: unknown): boolean {
   return result !== undefined && byResult[result & 0xff] === busy;
 }
 
-/** SQLite result code of an error it threw. */
+/** The SQLite result code of an error that SQLite has thrown. */
 function resultOf(error: Error): number | undefined {
   if (!isOfSqlite(error)) return undefined;
   return 'errcode' in error ? Number(error.errcode) : resultByMessage[error.message];

@@ -9,52 +9,56 @@ export type SqlValue = string | number | null;
 export type StoredRow = Readonly<Record<string, unknown>>;
 
 /**
- * How fresh a read of a shared database must be. `lately`: pull changes unless they were pulled moments ago. `now`:
- * pull changes. `anew`: pull everything.
+ * How fresh a read of a shared database must be. `lately`: pull changes, unless this was done moments ago. `now`: pull
+ * changes. `anew`: pull everything.
  */
 export type Freshness = 'lately' | 'now' | 'anew';
 
-/** A schema migration: SQL, or a function for what SQL alone cannot do. */
+/** A migration of the schema: SQL, or a function for changes that SQL alone cannot make. */
 export type Migration = string | ((database: Database) => void);
 
 export interface DatabaseOptions {
   /** Run in order, each once. */
   readonly migrations: readonly Migration[];
   /**
-   * Indexes in addition to those of the migrations, by name. Opening the file creates the missing ones. They do not
-   * change the schema version, so an earlier version of the program can still use the file.
+   * Indexes in addition to those of the migrations, keyed by name. When the file is opened, missing ones are created.
+   * They do not change the schema version, so an earlier version of the program can still use the file.
    */
   readonly indexes?: Readonly<Record<string, string>>;
   readonly waiting?: Waiting;
   /** Called before an empty database gets its first tables. Throws if the database must not be empty. */
   readonly beforeFirst?: () => void;
-  /** Called after tightening the permissions of a file that others could access. */
+  /** Called after the permissions of a file that others could access were tightened. */
   readonly warn?: Warn;
-  /** Converts an error before it is thrown. By default, an error caused by the file becomes a DatabaseError. */
+  /** Converts an error before it is thrown. By default, an error that the file has caused becomes a DatabaseError. */
   readonly explain?: (error: unknown) => unknown;
   /**
-   * How to treat a file that is readable but not writable. By default, opening it fails. With either value, a temporary
-   * copy is opened instead: `refuse` rejects writes to the copy, `scratch` accepts and then discards them.
+   * What to do with a file that is readable but not writable. By default, opening the file fails. With either value, a
+   * temporary copy is opened instead. `refuse` rejects writes to the copy. `scratch` accepts writes, and discards them
+   * later.
    */
   readonly unwritable?: 'refuse' | 'scratch';
 }
 
-/** Rejects asynchronous work at compile time, because a promise would outlive the lock. */
+/** Rejects asynchronous work at compile time, because the work would continue after the lock is released. */
 export type Synchronous<T> = [T] extends [never] ? [] : T extends PromiseLike<unknown> ? [never] : [];
 
-/** Maximum time a read waits while another process recovers the file, ms. Signals are not handled meanwhile. */
+/**
+ * Maximum time, in ms, for which a read waits while another process recovers the file. Signals are not handled during
+ * this time.
+ */
 const readWaitTimeoutMs = 200;
 
-/** How long to wait before trying a database again after its file system has refused locks, ms. */
+/** How long to wait before the next attempt, in ms, if the file system of a database has refused locks. */
 const restMs = 60_000;
 
 /**
- * A SQLite database shared by several processes. It uses a WAL, and fsyncs every commit before the call resolves. Only
- * waiting for the lock is asynchronous; the work under the lock is synchronous and short.
+ * A SQLite database that several processes share. It uses a WAL, and each commit is fsynced before the call resolves.
+ * Only the wait for the lock is asynchronous. The work under the lock is synchronous and short.
  */
 export class Database {
   readonly file: string;
-  /** The error that made a copy necessary; undefined if the file itself is open. */
+  /** The error because of which a copy is used. Undefined if the file itself is open. */
   readonly unwritable: unknown;
   /** How to wait for the lock. */
   readonly waiting: Waiting;
@@ -64,7 +68,7 @@ export class Database {
   #isInTransaction = false;
   #rest: { readonly untilMs: number; readonly error: unknown } | undefined;
 
-  /** Use `openDatabase`, which also prepares it. */
+  /** Do not call this directly, but use `openDatabase`, which also prepares the database. */
   constructor(file: string, sqlite: Sqlite, options: DatabaseOptions, unwritable?: unknown) {
     this.file = file;
     this.unwritable = unwritable;
@@ -86,7 +90,7 @@ export class Database {
     return this.#read(() => this.#statement(sql).all(...values)).filter(isRow);
   }
 
-  /** Runs a write. Call it only within a transaction, because it does not wait for the lock. */
+  /** Runs a write. Must be called only within a transaction, because it does not wait for the lock. */
   run(sql: string, ...values: SqlValue[]): { changes: number; lastId: number } {
     if (!this.#isInTransaction) throw new Error(`outside of a transaction: ${sql}`);
     const { changes, lastInsertRowid } = this.#guarded(() => this.#statement(sql).run(...values));
@@ -99,22 +103,22 @@ export class Database {
     return this.get(sql, ...values);
   }
 
-  /** Runs a statement that SQLite allows only outside a transaction, such as VACUUM; waits for the lock. */
+  /** Waits for the lock, and runs a statement that SQLite allows only outside a transaction, such as VACUUM. */
   async perform(sql: string, ...values: SqlValue[]): Promise<void> {
     await this.#waited(() => this.#sqlite.prepare(sql).run(...values));
   }
 
   /**
-   * Runs `work` atomically and exclusively. Its writes are durable once the call resolves. @param work may run again
-   * after a rollback.
+   * Runs `work` atomically and exclusively. Its writes are durable once the call resolves.
+   * @param work may run again after a rollback.
    */
   transaction<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {
     return this.#waited(() => this.#attempt(work));
   }
 
   /**
-   * Same as `transaction`, for work derived only from the database and the time. The commit is not fsynced, because
-   * running the work again after a power cut gives the same result.
+   * Same as `transaction`, but the commit is not fsynced. For work that depends only on the database and the time.
+   * After a power cut, running such work again gives the same result.
    */
   unsyncedTransaction<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {
     return this.#waited(() => {
@@ -128,14 +132,14 @@ export class Database {
   }
 
   /**
-   * Same as `unsyncedTransaction`, for tables that are derived from other tables. If the database is shared between
-   * machines, these tables are not: each machine writes its own.
+   * Same as `unsyncedTransaction`, but for tables that are derived from other tables. If machines share the database,
+   * they do not share these tables. Each machine writes its own.
    */
   derivedTransaction<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {
     return this.unsyncedTransaction(work, ..._);
   }
 
-  /** Runs part of a transaction: if `work` throws, only that part is rolled back. */
+  /** Runs part of a transaction. If `work` throws, only that part is rolled back. */
   savepoint<T>(work: () => T, ..._: Synchronous<T>): T {
     this.#guarded(() => this.#sqlite.exec('SAVEPOINT attempt'));
     try {
@@ -148,17 +152,17 @@ export class Database {
     }
   }
 
-  /** Identity of a database shared between machines; undefined on a local one. */
+  /** Identity of a database that machines share. Undefined for a local database. */
   get id(): string | undefined {
     return undefined;
   }
 
-  /** This process's lease on a database shared between machines; undefined on a local one. */
+  /** This process's lease on a database that machines share. Undefined for a local database. */
   get lease(): string | undefined {
     return undefined;
   }
 
-  /** On a shared database, pulls other machines' writes. No-op on a local one. */
+  /** Pulls the writes of other machines if the database is shared. Does nothing for a local database. */
   async refresh(_when?: Freshness): Promise<void> {}
 
   close(): void | Promise<void> {
@@ -187,7 +191,7 @@ export class Database {
         for (const [name, on] of wanted) this.execute(`CREATE INDEX IF NOT EXISTS ${name} ON ${on}`);
       });
     } catch {
-      // Without the index, reads are slower. The next program that opens the file creates it.
+      // Continue without the index, which only makes reads slower. The next program that opens the file tries again.
     }
   }
 
@@ -197,7 +201,7 @@ export class Database {
     this.#sqlite.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
   }
 
-  /** Number of migrations already run on the file. */
+  /** Number of migrations that were already run on the file. */
   protected version(): number {
     const row: unknown = this.#sqlite.prepare('PRAGMA user_version').get();
     return isRow(row) ? Number(row.user_version) : 0;
@@ -214,7 +218,7 @@ export class Database {
     this.execute(`PRAGMA user_version = ${migrations.length}`);
   }
 
-  /** Runs one or more trusted statements without parameters. */
+  /** Runs one or more trusted statements, which have no parameters. */
   protected execute(sql: string): void {
     this.#sqlite.exec(sql);
   }
@@ -225,8 +229,8 @@ export class Database {
   }
 
   /**
-   * With a WAL, EXCLUSIVE equals IMMEDIATE. Without a WAL, EXCLUSIVE takes all locks now, so that the COMMIT never
-   * waits.
+   * With a WAL, EXCLUSIVE is the same as IMMEDIATE. Without a WAL, EXCLUSIVE takes all locks now, so that the COMMIT
+   * never has to wait.
    */
   #attempt<T>(work: () => T): T {
     if (this.#isInTransaction) throw new Error('a transaction within a transaction');
@@ -245,8 +249,8 @@ export class Database {
   }
 
   /**
-   * Ignores errors of the rollback, because SQLite may have rolled back already when the disk was full. The first error
-   * is the one to report.
+   * Rolls back, and ignores any error of the rollback. SQLite may already have rolled back, for example when the disk
+   * was full. The first error is the one to report.
    */
   #undo(sql: string): void {
     try {
@@ -264,7 +268,9 @@ export class Database {
     }
   }
 
-  /** Runs a read. An open WAL is never removed, so a read waits only while another process recovers the WAL. */
+  /**
+   * Runs a read. Since an open WAL is never removed, the read has to wait only while another process recovers the WAL.
+   */
   #read<T>(work: () => T): T {
     return this.#guarded(() => {
       try {
@@ -301,7 +307,10 @@ export class Database {
     return explained;
   }
 
-  /** Rethrows a recent lock error, because another attempt would block for ten seconds without handling signals. */
+  /**
+   * Throws a recent lock error again. Another attempt would block for ten seconds, during which signals are not
+   * handled.
+   */
   #checkRest(): void {
     if (this.#rest && this.#monotonic() < this.#rest.untilMs) throw this.#rest.error;
   }

@@ -16,12 +16,12 @@ interface SqliteModule {
 
 const packaged = '@photostructure/sqlite';
 
-/** Node's own SQLite if available, else the packaged one with the same interface. */
+/** Loads Node's own SQLite if it is available, otherwise the packaged one, which has the same interface. */
 export const loadSqlite = (): typeof Constructor => nodeSqlite() ?? packagedSqlite();
 
 /**
- * Opens a database read-only, as fast as possible, because shell completion waits for it. @throws if the file cannot be
- * opened.
+ * Opens a database read-only and as fast as possible, because shell completion is waiting.
+ * @throws if the file cannot be opened.
  */
 export function openReader(file: string): Sqlite {
   // A FIFO would block the shell.
@@ -30,10 +30,10 @@ export function openReader(file: string): Sqlite {
   return new Database(file, { readOnly: true });
 }
 
-/** Uses `process.getBuiltinModule` (Node 22.3 and later), because loading `node:module` takes half a millisecond. */
+/** Use `process.getBuiltinModule` (Node 22.3 and later), because loading `node:module` takes half a millisecond. */
 function nodeSqlite(): typeof Constructor | undefined {
   const { emitWarning } = process;
-  // Some versions print an experimental warning to stderr, which is of no use to errand's users.
+  // Some versions of Node print a warning on stderr that SQLite is experimental. It is of no use to errand's users.
   process.emitWarning = () => {};
   try {
     const sqlite = process.getBuiltinModule?.('node:sqlite') as SqliteModule | undefined;
@@ -45,14 +45,14 @@ function nodeSqlite(): typeof Constructor | undefined {
 
 let opened: typeof Constructor | undefined;
 
-/** Loads a native addon as `require` does, without resolving its path. */
+/** Loads a native addon as `require` does, but without resolving its path. */
 function openBinary(file: string): typeof Constructor {
   const binary = { exports: {} as SqliteModule };
   process.dlopen(binary, file);
   return binary.exports.DatabaseSync;
 }
 
-/** Loads the package's binary directly, because loading the package takes 6 ms more, mostly to find the binary. */
+/** Load the binary of the package directly. Loading the package takes 6 ms more, most of it to find the binary. */
 function packagedSqlite(): typeof Constructor {
   if (opened) return opened;
   try {
@@ -63,12 +63,15 @@ function packagedSqlite(): typeof Constructor {
     opened = openBinary(join(folder, name));
     return opened;
   } catch {
-    // Load the whole package, because its binary was built on this machine or the package has a different layout.
+    // Load the whole package. Its binary was built on this machine, or the package has a different layout.
     return createRequire(join(places()[0] ?? '/', 'errand'))(packaged).DatabaseSync;
   }
 }
 
-/** Finds the package in the nearest `node_modules`. Node's own lookup does the same but takes 3 ms. */
+/**
+ * Finds the package in the nearest `node_modules`. The result is the same as that of Node's own lookup, which takes 3
+ * ms.
+ */
 function packageFolder(): string {
   for (const place of places())
     for (let above = place; above !== dirname(above); above = dirname(above)) {
@@ -79,8 +82,8 @@ function packageFolder(): string {
 }
 
 /**
- * Where to start searching: next to this file, or next to the running program if a user's bundle does not know its own
- * path.
+ * Where the search starts: next to this file. If the code is in a user's bundle that does not know its own path, next
+ * to the running program.
  */
 function places(): string[] {
   const own: string | undefined = import.meta.dirname;

@@ -8,7 +8,7 @@ import { Database, type DatabaseOptions } from './database.ts';
 import { DatabaseError, type DatabaseProblem, databaseError, isBusy } from './database-error.ts';
 import { loadSqlite, type Sqlite } from './load.ts';
 
-/** Problems that may still leave an existing file readable. */
+/** Problems with which an existing file may still be readable. */
 const readable: ReadonlySet<DatabaseProblem> = new Set(['read_only', 'full', 'not_opened', 'failing']);
 
 /** The class to open: `Database`, or a subclass. */
@@ -21,7 +21,8 @@ type Kind<D extends Database, O extends DatabaseOptions> = new (
 
 /**
  * Opens a database that other processes may also have open, and runs its migrations.
- * @param file is a path or `:memory:`. A missing file is created with its folder, accessible only to its owner.
+ * @param file is a path or `:memory:`. If the file is missing, it is created with its folder, and only its owner can
+ * access it.
  * @throws DatabaseError, or what `explain` returns for it.
  */
 export function openDatabase(file: string, options: DatabaseOptions): Promise<Database> {
@@ -50,7 +51,10 @@ export async function openKind<D extends Database, O extends DatabaseOptions>(
   }
 }
 
-/** SQLite, as a class to open databases with. @throws StorageError if this Node has none and none is installed. */
+/**
+ * SQLite, as a class with which to open databases.
+ * @throws StorageError if this version of Node has none and no package is installed.
+ */
 export function installedSqlite(): ReturnType<typeof loadSqlite> {
   try {
     return loadSqlite();
@@ -65,7 +69,10 @@ export function installedSqlite(): ReturnType<typeof loadSqlite> {
   }
 }
 
-/** @param path is the file to open, or a copy of it. @param why is the reason for using a copy. */
+/**
+ * @param path is the file to open, which is either `file` itself or a copy.
+ * @param why is the reason for using a copy.
+ */
 async function opened<D extends Database, O extends DatabaseOptions>(
   Made: Kind<D, O>,
   file: string,
@@ -97,7 +104,7 @@ async function copied<D extends Database, O extends DatabaseOptions>(
     try {
       return await opened(Made, file, copy, options, why);
     } finally {
-      // Unlink the copy now, so that it disappears when it is closed, however this process ends.
+      // Unlink the copy now. It then disappears when it is closed, however this process ends.
       remove();
     }
   } catch {
@@ -105,7 +112,7 @@ async function copied<D extends Database, O extends DatabaseOptions>(
   }
 }
 
-/** Converts any failure to an error about the file, which is what the user can act on. */
+/** Converts any failure to an error about the file, because the file is what the user can do something about. */
 function openError(file: string, cause: unknown): DatabaseError {
   const message = cause instanceof Error ? cause.message : String(cause);
   const error = databaseError(file, cause) ?? new DatabaseError(file, 'not_opened', message, { cause });
@@ -114,17 +121,18 @@ function openError(file: string, cause: unknown): DatabaseError {
     accessSync(dirname(file), constants.W_OK);
     return error;
   } catch (why) {
-    // SQLite does not report that it cannot create its companion files, so check for a read-only file system.
+    // SQLite does not say that it cannot create its companion files. Therefore check whether the file system is
+    // read-only.
     const isReadOnly = why instanceof Error && 'code' in why && why.code === 'EROFS';
     return (isReadOnly && databaseError(file, why)) || error;
   }
 }
 
 /**
- * Copies a database that cannot be opened in place, for example on a read-only file system, where SQLite cannot create
- * its companion files. Includes the WAL, which holds the latest commits.
- * @returns the path of the copy, in a temporary folder that the caller must remove. If the file is missing, nothing
- * exists at that path yet.
+ * Copies a database that cannot be opened in place. An example is one on a read-only file system, where SQLite cannot
+ * create its companion files. The copy includes the WAL, which has the latest commits.
+ * @returns the path of the copy, in a temporary folder that the caller must remove. If the file is missing, there is
+ * nothing at that path yet.
  */
 function copyDatabase(file: string): { readonly copy: string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'errand-read-'));
@@ -132,7 +140,7 @@ function copyDatabase(file: string): { readonly copy: string; remove(): void } {
     try {
       rmSync(folder, { recursive: true, force: true });
     } catch {
-      // Some systems cannot delete an open file, but they clean up their temporary folder themselves.
+      // Some systems cannot delete a file that is open, but they clean up their temporary folder themselves.
     }
   };
   const copy = join(folder, 'copy.db');
@@ -149,7 +157,7 @@ function copyDatabase(file: string): { readonly copy: string; remove(): void } {
 }
 
 /**
- * Holds a read transaction, so that no other process checkpoints the WAL during the copy. If there is no WAL, no
+ * Holds a read transaction during the copy, so that no other process checkpoints the WAL. If there is no WAL, no
  * process is writing.
  */
 function pin(file: string): Sqlite | undefined {

@@ -12,7 +12,7 @@ const lines: LedgerLines = {
   posting: /^(\S+)(?:[ \t]+(\S.*))?$/,
 };
 
-/** Beancount ledger. Opens each account before the first entry that uses it. */
+/** A Beancount ledger. Each account is opened before the first entry that uses it. */
 export const beancount: AccountingFormat = {
   refuses: (text, { wallet }) => {
     if (text.startsWith(title(wallet))) return undefined;

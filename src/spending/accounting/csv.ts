@@ -18,8 +18,9 @@ const headings = [
 ];
 
 /**
- * CSV with one row per posting. The rows of an entry sum to 0. @param raw tells whether to leave cells unchanged that a
- * spreadsheet would run as formulas. Otherwise they are neutralized.
+ * CSV with one row per posting. The rows of an entry sum to 0.
+ * @param raw tells whether to leave cells unchanged that a spreadsheet would run as formulas. By default, such cells
+ * are neutralized.
  */
 export function csvAccounting(wallet: string, raw: boolean): AccountingFormat {
   const record = (cells: readonly string[]): string =>
@@ -77,7 +78,7 @@ interface TableRow {
   readonly cells: readonly string[];
 }
 
-/** Parses the rows of a CSV table, whatever style of quoting the spreadsheet used. */
+/** Parses the rows of a CSV table. The table may use any style of quoting that spreadsheets use. */
 function tableOf(text: string): Table {
   const rows: TableRow[] = [];
   try {
@@ -98,7 +99,7 @@ function tableOf(text: string): Table {
 
 interface Rows {
   readonly line: number;
-  /** The postings; undefined if an amount cannot be parsed. */
+  /** The postings of an entry. Undefined if an amount cannot be parsed. */
   postings: Posting[] | undefined;
 }
 

@@ -7,7 +7,7 @@ export interface Posting {
    * dashes.
    */
   readonly account: string;
-  /** Amount in minor units of the currency; positive if it enters the account. */
+  /** Amount in minor units of the currency. It is positive if it enters the account. */
   readonly cents: number;
   /** Three capital letters. */
   readonly currency: string;
@@ -15,10 +15,10 @@ export interface Posting {
 
 /** A bookkeeping entry. Strings are untrusted; each format escapes them. */
 export interface Entry {
-  /** Stable id. The same event gets the same id each time and on each machine. */
+  /** Stable id. The same event gets the same id whenever and wherever it is recorded. */
   readonly id: string;
   readonly kind: Kind | 'opening';
-  /** When the money moved, ms since the epoch. */
+  /** When the money moved, in ms since the epoch. */
   readonly at: number;
   /** The date in the time zone of the books. */
   readonly date: string;
@@ -27,7 +27,7 @@ export interface Entry {
   readonly text: string;
   readonly poNumber?: string;
   readonly metadata?: string;
-  /** Whether the amount is inferred from the service's rules rather than found in a record. */
+  /** Whether the amount was inferred from the service's rules because no record contains it. */
   readonly isByRule: boolean;
   readonly postings: readonly Posting[];
 }
@@ -37,8 +37,8 @@ export type Kind = Exclude<MoneyLine['what'], 'hold'>;
 export const walletAccount = 'Assets:Errand:Wallet';
 
 /**
- * All movements of one kind of money for one order. Their total may change, for example through a credit or a corrected
- * price.
+ * All movements of one kind of money for one order. Their total may change, for example if there is a credit or a
+ * corrected price.
  */
 export interface Stream {
   readonly orderId: string;
@@ -48,7 +48,7 @@ export interface Stream {
   readonly returnId?: string;
 }
 
-/** How much of a stream has been written. */
+/** How much of a stream the books already contain. */
 interface Written {
   readonly stream: Stream;
   /** Number of entries written. */
@@ -60,16 +60,16 @@ interface Written {
 /** An entry found in a file, with an id that errand generated. */
 export interface ExistingEntry {
   readonly id: string;
-  /** Line where the entry begins, starting at 1. */
+  /** Line on which the entry begins, starting at 1. */
   readonly line: number;
   /**
-   * The postings found in the file, which may differ from those that errand wrote; undefined if someone edited them so
-   * that errand cannot parse them.
+   * The postings found in the file, which may differ from those that errand wrote. Undefined if someone has edited the
+   * postings in a way that errand cannot parse.
    */
   readonly postings: readonly Posting[] | undefined;
 }
 
-/** The amount that postings add to an account, minor units. */
+/** The amount, in minor units, that postings add to an account. */
 export const centsOn = (postings: readonly Posting[], name: string, of: string): number =>
   postings.reduce(
     (sum, { account, cents, currency }) => sum + (account === name && currency === of ? cents : 0),
@@ -78,16 +78,16 @@ export const centsOn = (postings: readonly Posting[], name: string, of: string):
 
 /** The entries that the books already contain. */
 export class WrittenEntries {
-  /** Totals that are written already, by order id and then by the name of their stream. */
+  /** Totals that the books already contain, keyed by order id and then by the name of the stream. */
   readonly #orders = new Map<string, Map<string, Written>>();
   readonly ids = new Set<string>();
   /** Orders whose entries were added by this run. */
   readonly #added = new Set<string>();
   opening: number | undefined;
-  /** Wallet balance according to these entries, cents. Without an opening balance it is only the net change. */
+  /** Wallet balance according to these entries, in cents. Without an opening balance, this is only the net change. */
   walletCents = 0;
 
-  /** Adds an entry with the amounts found in the file. Ignores an entry whose id errand did not generate. */
+  /** Adds an entry with the amounts found in the file. An entry whose id errand did not generate is ignored. */
   take({ id, postings = [] }: Pick<ExistingEntry, 'id' | 'postings'>): void {
     const found = readId(id);
     const opening = readOpening(id);
@@ -120,7 +120,7 @@ export class WrittenEntries {
 
 export const openingId = (cents: number): string => `opening.wallet.${cents}`;
 
-/** Parses the id of an opening balance. Returns the amount that it contains, cents. */
+/** Parses the id of an opening balance. Returns the amount that the id contains, in cents. */
 export function readOpening(id: string): number | undefined {
   const cents = /^opening\.wallet\.(-?\d{1,16})$/.exec(id)?.[1];
   return cents === undefined ? undefined : Number(cents);
@@ -129,11 +129,11 @@ export function readOpening(id: string): number | undefined {
 export const streamName = ({ orderId, kind, payer, currency, returnId }: Stream): string =>
   [orderId, kind, payer, currency, ...(returnId === undefined ? [] : [returnId])].join('.');
 
-/** The id of the entry that brings a stream to a given total. */
+/** The id of the entry that brings a stream to a given total. The id contains that total. */
 export const entryId = ({ stream, count, total }: Written): string =>
   `${streamName(stream)}.${count}.${total}`;
 
-/** Format of an entry id. Restricted to characters that no format needs to escape. */
+/** Format of an entry id. An id contains only characters that no bookkeeping format needs to escape. */
 const idShape =
   /^(\w[\w-]{0,63})\.(charge|fee|refund|credit)\.(wallet|card|connect|retailer_account|challenge)\.([A-Z]{3})(?:\.(\w[\w-]{0,63}))?\.(\d{1,6})\.(-?\d{1,16})$/;
 
@@ -154,7 +154,7 @@ export function readId(id: string): Written | undefined {
 export const isIdPart = (text: string | undefined): text is string =>
   text !== undefined && /^\w[\w-]{0,63}$/.test(text);
 
-/** The account an order was paid from. Wallet amounts in a foreign currency get a separate account. */
+/** The account from which an order was paid. Wallet amounts in a foreign currency get a separate account. */
 export function payerAccount(payer: Payer, currency: string): string {
   if (payer === 'wallet') return currency === 'USD' ? walletAccount : 'Liabilities:Errand:Other-Currency';
   return {
@@ -171,7 +171,7 @@ export const openingAccount = 'Equity:Opening-Balances';
 export const purposeAccount = (what: MoneyLine['what'], retailers: readonly string[]): string =>
   what === 'fee' ? 'Expenses:Fees:Service' : `Expenses:Purchases:${accountPart(retailers)}`;
 
-/** Accounts for the parts of a price other than goods, keyed as in `partsOfPrice`. */
+/** Accounts for the parts of a price other than the goods. The keys are those of `partsOfPrice`. */
 export const partAccounts: Readonly<Record<string, string>> = {
   shipping: 'Expenses:Shipping',
   tax: 'Expenses:Tax',
@@ -182,7 +182,7 @@ export const partAccounts: Readonly<Record<string, string>> = {
 const maxLength = 60;
 
 /**
- * Converts a name to an account component that every program accepts: `morningroast.example` becomes
+ * Converts a name to a part of an account name that every program accepts: `morningroast.example` becomes
  * `Morningroast-Example`.
  */
 function accountPart(retailers: readonly string[]): string {

@@ -4,37 +4,37 @@ import { StorageError, UsageError } from '../../platform/errors.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
 import { type Entry, type ExistingEntry, type Posting, readId } from './entries.ts';
 
-/** The wallet that the books are about. */
+/** The wallet whose books are written. */
 export interface AccountingSubject {
-  /** The wallet's id, which satisfies `isIdPart`. */
+  /** Id of the wallet, for which `isIdPart` is true. */
   readonly wallet: string;
-  /** The wallet balance, cents. It comes from the service if the service reports it, otherwise from the books. */
+  /** The wallet balance, in cents. It comes from the service, or from the books if the service does not report it. */
   readonly balance: number;
-  /** When the export was made, ms since the epoch. */
+  /** When the export was made, in ms since the epoch. */
   readonly now: number;
 }
 
 /** Writes and reads one bookkeeping format. */
 export interface AccountingFormat {
   /**
-   * Why a file is refused, either because it has another format or because it belongs to another wallet; undefined if
-   * it is accepted.
+   * Why a file is refused: it has another format, or it belongs to another wallet. Undefined if the file is accepted.
    */
   refuses(text: string, books: Pick<AccountingSubject, 'wallet'>): string | undefined;
   /**
-   * Reads errand's entries from a file, and any other content that matters. @param text must have been accepted by
-   * `refuses`.
+   * Reads errand's entries from a file, and whatever else in the file matters.
+   * @param text must have been accepted by `refuses`.
    */
   read(text: string): AccountingContent;
   /**
-   * Whether the format can represent the entry. For example, a statement of a single account cannot contain payments
-   * from other accounts.
+   * Whether the format can represent the entry. For example, a statement of one account cannot contain payments from
+   * other accounts.
    */
   takes(entry: Entry): boolean;
   render(entry: Entry): string;
   /**
-   * Assembles the whole file. @param before is the previous content, byte for byte; undefined for a new file. @param
-   * rendered holds the entries that are missing from the file, in order, with their accounts and currencies.
+   * Assembles the whole file.
+   * @param before is the previous content, byte for byte. Undefined for a new file.
+   * @param rendered holds the entries that the file lacks, in order, with their accounts and currencies.
    */
   assemble(books: AccountingSubject, before: string | undefined, rendered: Rendered): Iterable<string>;
 }
@@ -48,22 +48,25 @@ export interface Rendered {
 /** Converts untrusted text to a single line. Makes line breaks, control characters and invisible characters visible. */
 export const oneLine = (text: string, limit = 200): string => safeText(text, limit).trim();
 
-/** Content of a file. Line numbers start at 1. */
+/** Content of a file. Line numbers are one-based. */
 export interface AccountingContent {
   readonly entries: readonly ExistingEntry[];
-  /** Number of entries that affect the wallet and were added by the user. */
+  /** Number of entries that the user added and that affect the wallet. */
   readonly others: number;
-  /** The first incomplete part of the file. */
+  /** The first part of the file that is incomplete. */
   readonly broken?: Broken;
 }
 
 export interface Broken {
   readonly line: number;
-  /** Describes what is wrong and how to fix it. It is printed after the line number. */
+  /** Describes the problem and how to solve it. The text is printed after the line number. */
   readonly message: string;
 }
 
-/** @param id is the entry's id, if it can be read. */
+/**
+ * Describes an incomplete entry.
+ * @param id is the entry's id, if it can be read.
+ */
 export function incomplete(line: number, id: string | undefined, why: string): Broken {
   return { line, message: `${entryNamed(id)} is incomplete: ${why}; remove it, and run again` };
 }
@@ -76,7 +79,7 @@ export function entryNamed(id: string | undefined): string {
   return `the ${kind} of order ${orderId}`;
 }
 
-/** Undoes what editors and spreadsheets do to a file. Strips the BOM and normalizes line endings. */
+/** Undoes changes that editors and spreadsheets make to a file. Strips the BOM and normalizes line endings. */
 export const readable = (text: string): string => text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n');
 
 /**
@@ -88,7 +91,7 @@ export function* inLinesOf(before: string | undefined, texts: Iterable<string>):
   for (const text of texts) yield isWindows ? text.replaceAll('\n', '\r\n') : text;
 }
 
-/** Appends to existing content. First adds a final line break if an editor removed it. */
+/** Appends to existing content. If an editor removed the final line break, adds it first. */
 export function* continued(before: string, texts: Iterable<string>): Generator<string> {
   yield before;
   if (!before.endsWith('\n')) yield* inLinesOf(before, ['\n']);
@@ -102,7 +105,7 @@ export function unbalanced(postings: readonly Posting[]): string[] {
   return [...sums].filter(([, rest]) => rest !== 0).map(([currency]) => currency);
 }
 
-/** A ledger file in the state in which it was read. */
+/** A ledger file, as it was when it was read. */
 interface LedgerFile {
   /** Resolved path, with symlinks followed. */
   readonly path: string;
@@ -111,7 +114,7 @@ interface LedgerFile {
   readonly stats: Stats | undefined;
 }
 
-/** Maximum size of a file that is read into memory, bytes. No real ledger is that large. */
+/** Maximum size, in bytes, of a file that is read into memory. No real ledger is this large. */
 const tooManyBytes = 400 * 1024 * 1024;
 
 /** Reads a ledger file. @throws UsageError if it is not a text file; StorageError if it cannot be read. */

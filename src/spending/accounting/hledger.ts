@@ -13,7 +13,7 @@ const lines: LedgerLines = {
   posting: /^(\S+(?: \S+)*)(?:(?:[ \t]{2,}|\t)(\S.*))?$/,
 };
 
-/** hledger journal. Declares accounts and currencies, so that `hledger check --strict` passes. */
+/** An hledger journal. It declares accounts and currencies, so that `hledger check --strict` passes. */
 export const hledger: AccountingFormat = {
   refuses: (text, { wallet }) => {
     if (text.startsWith(title(wallet))) return undefined;
@@ -53,10 +53,10 @@ export const hledger: AccountingFormat = {
   },
 };
 
-/** Replaces semicolons, which would start a comment, and vertical bars, which would end the payee. */
+/** Replaces semicolons, which would start a comment. Also replaces vertical bars, which would end the payee. */
 const described = (text: string): string => oneLine(text).replaceAll(';', ',').replaceAll('|', '/');
 
-/** A sample amount that tells hledger how many decimals a currency has. */
+/** A sample amount, from which hledger learns how many decimals a currency has. */
 const sample = (currency: string): string => {
   const amount = plainAmount(1, currency);
   return amount === '1' ? '1000.' : `1000${amount.slice(1).replace('1', '0')}`;

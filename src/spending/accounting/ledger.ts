@@ -26,15 +26,15 @@ export interface LedgerLines {
   readonly begin: RegExp;
   /** Captures the id in its first group. */
   readonly id: RegExp;
-  /** Matches comments and fields, to distinguish them from postings. */
+  /** Matches comments and fields. This distinguishes them from postings. */
   readonly aside: RegExp;
-  /** Captures the account of a posting and, if present, its amount. Any comment must be removed first. */
+  /** Captures the account of a posting and, if there is one, its amount. Comments must be removed first. */
   readonly posting: RegExp;
 }
 
-/** A transaction, which is a line with a date and the indented lines below it. */
+/** A transaction: a line with a date, and the indented lines below that line. */
 interface Block {
-  /** Number of the transaction's first line, starting at 1. */
+  /** One-based number of the transaction's first line. */
   readonly line: number;
   readonly lines: string[];
 }
@@ -84,7 +84,8 @@ function blocksOf(text: string, { begin }: LedgerLines): Block[] {
 }
 
 /**
- * Parses the postings of an entry; undefined if someone entered an amount that errand does not parse, such as a price.
+ * Parses the postings of an entry. Undefined if someone has entered an amount that errand cannot parse, such as a
+ * price.
  */
 function postingsOf(moves: readonly string[], lines: LedgerLines): Posting[] | undefined {
   const postings: Posting[] = [];
@@ -99,7 +100,7 @@ function postingsOf(moves: readonly string[], lines: LedgerLines): Posting[] | u
       postings.push({ account, cents, currency });
     }
   }
-  // An entry may omit one amount. The accounting program infers this amount, so infer it here too.
+  // An entry may leave out one amount. Accounting programs infer this amount from the others, so infer it here too.
   const [currency, other] = open === undefined ? [] : unbalanced(postings);
   if (other !== undefined) return undefined;
   if (open !== undefined && currency !== undefined) {
@@ -115,14 +116,14 @@ function splitPosting(move: string, { posting }: LedgerLines): { account: string
   const [beforeNote = ''] = move.split(';', 1);
   const plain = beforeNote.replace(/^\s+(?:[*!]\s+)?/, '').trimEnd();
   const [, account = plain, value = ''] = posting.exec(plain) ?? [];
-  // Cut off a balance assertion, which may follow the amount but is not part of it.
+  // Cut off a balance assertion. It may follow the amount, but is not part of it.
   const moved = (value.split('=', 1)[0] ?? '').trimEnd();
   return moved === '' ? { account } : { account, value: moved };
 }
 
 /**
- * Detects whether the last line may be truncated. A line that ends with a line break is complete, and so is a comment
- * or an amount that balances its entry.
+ * Detects whether the last line may be truncated. The line is complete if it ends with a line break, if it is a
+ * comment, or if its amount balances the entry.
  */
 function cutOff(
   text: string,
@@ -142,8 +143,8 @@ function cutOff(
 }
 
 /**
- * Reads the existing entries of a file. `out` is the file name as given by the user. @throws UsageError if errand did
- * not write the file, or if the file is incomplete.
+ * Reads the existing entries of a file. `out` is the file name as the user gave it.
+ * @throws UsageError if errand did not write the file, or if the file is incomplete.
  */
 export function existingEntries(
   out: string,
@@ -182,15 +183,16 @@ export function differenceNotes(out: string, differences: readonly Difference[])
 
 /** A place where the file differs from what errand wrote. */
 interface Difference {
-  /** Line number in the file, starting at 1. */
+  /** One-based line number in the file. */
   readonly line: number;
   /** A description for the user. It names the entry, what the file contains, and what errand wrote. */
   readonly message: string;
 }
 
 /**
- * Finds errand's entries whose amounts no longer match their ids. That happens if someone changed an amount or account,
- * duplicated an entry, or removed the entry before it. Pure. @param entries are the entries found in the file.
+ * Finds errand's entries whose amounts no longer match their ids. This happens if someone has changed an amount or
+ * account, duplicated an entry, or removed an earlier entry. Pure.
+ * @param entries are the entries found in the file.
  */
 export function differencesIn(entries: readonly ExistingEntry[]): Difference[] {
   const streams = new Map<string, { existing: ExistingEntry; count: number; total: number }[]>();
@@ -221,7 +223,7 @@ export function differencesIn(entries: readonly ExistingEntry[]): Difference[] {
   return found.sort((a, b) => a.line - b.line);
 }
 
-/** @param cents is the amount that errand originally wrote. */
+/** @param cents is the amount that errand wrote originally. */
 function compared(
   { id, line, postings }: ExistingEntry,
   cents: number,

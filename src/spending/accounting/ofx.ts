@@ -15,7 +15,7 @@ const accountId = (wallet: string): string => wallet.replaceAll('-', '').slice(0
 const declaration = '<?xml version="1.0" encoding="UTF-8" standalone="no"?>\n<?OFX OFXHEADER="200"';
 const list = /<STMTTRN>(?:(?!<STMTTRN>)[\s\S]){0,5000}?<\/STMTTRN>\n?/g;
 
-/** OFX 2.1.1 statement of the wallet. Excludes payments that were not made from the wallet. */
+/** An OFX 2.1.1 statement of the wallet. Payments that were not made from the wallet are left out. */
 export const ofx: AccountingFormat = {
   refuses: (text, { wallet }) => {
     if (!text.startsWith(declaration) || !text.includes('<ORG>errand</ORG>'))
@@ -40,7 +40,7 @@ export const ofx: AccountingFormat = {
   },
 };
 
-/** The amount an entry adds to the wallet, cents. */
+/** The amount that an entry adds to the wallet, in cents. */
 const amountOf = ({ postings }: Entry): number => centsOn(postings, walletAccount, 'USD');
 
 function readStatement(text: string): AccountingContent {
@@ -66,7 +66,7 @@ function readStatement(text: string): AccountingContent {
   return { entries, others: 0, ...(broken && { broken }) };
 }
 
-/** Maximum length of a transaction, characters. */
+/** Maximum length of a transaction, in characters. */
 const maxLength = 10_000;
 
 function head({ wallet, now }: AccountingSubject, times: readonly string[]): string {
@@ -91,7 +91,7 @@ const moment = (at: number): string =>
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** Truncates text to `limit` characters. Escapes or replaces characters that XML does not allow. */
+/** Truncates text to `limit` characters. Characters that XML does not allow are escaped or replaced. */
 const escaped = (text: string, limit: number): string =>
   [...oneLine(text, limit * 2)]
     .slice(0, limit)

@@ -24,11 +24,11 @@ interface EntryContext {
   readonly written: WrittenEntries;
   readonly feeCents: number | undefined;
   readonly retailers: RetailerNames;
-  /** Converts a time, ms since the epoch, to its date. */
+  /** Converts a time, in ms since the epoch, to its date. */
   readonly dateAt: (moment: number) => string;
 }
 
-/** The entries of an order that are missing from the books. */
+/** Entries that the books need for an order but do not contain yet. */
 interface OrderEntries {
   readonly entries: readonly Entry[];
   /** Number of entries already in the books. */
@@ -38,8 +38,9 @@ interface OrderEntries {
 }
 
 /**
- * The entries of an order that are missing from the books. Each entry has the difference between the current total of a
- * movement and the total already written, which may be negative. Pure. @param order is the record as received.
+ * Finds the entries that the books need for an order but do not contain yet. Each entry has the difference between the
+ * current total of a movement and the total that the books contain. The difference may be negative. Pure.
+ * @param order is the record as received.
  */
 export function entriesOf(
   order: unknown,
@@ -52,14 +53,15 @@ export function entriesOf(
   if (written.isAdded(id)) return { entries: [], there: 0, isComplete };
   const totals = totalsOf(id, lines);
   const before = written.of(id);
-  // A movement in the books may no longer exist, such as a credit that was reversed. Correct its total to 0.
+  // A movement in the books may no longer exist, for example because a credit was reversed. Correct its total to 0.
   for (const [name, { stream }] of before)
     if (!totals.has(name)) totals.set(name, { stream, total: 0, isByRule: false });
   const names = retailersOf(order, retailers);
   const entries = [...totals].flatMap(([name, { stream, total, isByRule }]): Entry[] => {
     const earlier = before.get(name);
     const moved = total - (earlier?.total ?? 0);
-    // The wallet reports only the current fee, so a fee that is already written is not corrected.
+    // Do not correct a fee that the books already contain. The wallet reports only the current fee, which may differ
+    // from the fee at that time.
     const isUnchanged = isByRule && stream.kind === 'fee' && earlier !== undefined && earlier.total !== 0;
     if (moved === 0 || isUnchanged) return [];
     const count = (earlier?.count ?? 0) + 1;
@@ -108,7 +110,10 @@ function totalsOf(orderId: string, lines: readonly MoneyLine[]): Map<string, Tot
   return totals;
 }
 
-/** @param moved is the change in the amount paid. It may be negative. */
+/**
+ * Builds the postings for a change in the amount paid.
+ * @param moved is that change, which may be negative.
+ */
 function postingsOf(
   order: unknown,
   { kind, payer, currency }: Stream,
@@ -124,10 +129,7 @@ function postingsOf(
   return [...parts.map((part) => ({ ...part, cents: sign * part.cents })), paid];
 }
 
-/**
- * The parts of the price, with one posting per account; undefined if the price and the charge have different
- * currencies.
- */
+/** The parts of the price, with one posting per account. Undefined if price and charge have different currencies. */
 function pricedParts(order: unknown, currency: string, goods: string): Posting[] | undefined {
   const parts = partsOfPrice(order);
   const price = own(own(order, 'job_result'), 'price_components');
@@ -144,8 +146,8 @@ function pricedParts(order: unknown, currency: string, goods: string): Posting[]
 }
 
 /**
- * When money moved. For a purchase this is when the order was created. For returned money it is when the order was last
- * updated.
+ * When money moved. For the first charge or fee, this is when the order was created. For anything later, it is when the
+ * return or the order was last updated.
  */
 function timeOf(order: unknown, { kind, returnId }: Stream, count: number): number | undefined {
   if (returnId !== undefined) {
@@ -193,8 +195,8 @@ interface RenderedEntry {
 }
 
 /**
- * Collects entries and sorts them by time at the end. Each entry is rendered at once. Memory grows with the number of
- * entries.
+ * Collects entries, and sorts them by time at the end. Each entry is rendered as soon as it is added. Memory grows with
+ * the number of entries.
  */
 export class Collection {
   readonly #format: AccountingFormat;
@@ -202,7 +204,7 @@ export class Collection {
   readonly #entries: RenderedEntry[] = [];
   readonly #accounts = new Set<string>();
   readonly #currencies = new Set<string>();
-  /** Number of entries the format cannot represent. */
+  /** Number of entries that the format cannot represent. */
   leftOut = 0;
 
   constructor(format: AccountingFormat, written: WrittenEntries) {
@@ -214,7 +216,7 @@ export class Collection {
     return this.#entries.length;
   }
 
-  /** Time of the earliest entry, ms since the epoch; undefined if there are none. */
+  /** Time of the earliest entry, in ms since the epoch. Undefined if there are no entries. */
   get firstAt(): number | undefined {
     return this.#entries.reduce<number | undefined>(
       (first, { at }) => ((first ?? at) < at ? first : at),
@@ -241,7 +243,7 @@ export class Collection {
   }
 }
 
-/** The entry for the opening balance. It is placed just before the first entry, whose time is `at`. */
+/** The entry for the opening balance. It is placed just before the entry whose time is `at`. */
 export const openingEntry = (cents: number, at: number, date: string): Entry => ({
   ...{ id: openingId(cents), kind: 'opening', at: at - 1, date },
   payee: 'Opening balance',

@@ -6,7 +6,8 @@ import { PrivateFileError, readGuardedFile } from '../../platform/private-files.
 import type { ApproverFile, Policy } from '../policy/policy.ts';
 
 /**
- * The public keys of the approvers. @throws UsageError with the policy's line number if a file contains no public key.
+ * Reads the public keys of the approvers.
+ * @throws UsageError with the policy's line number if a file contains no public key.
  */
 export const readApprovers = (policy: PolicyOfApprovers): readonly PublicKey[] =>
   policy.approvers.flatMap((approver) => {
@@ -48,7 +49,7 @@ export interface PublicKey {
   readonly type: string;
   /** The key in Base64, as in a key file. */
   readonly blob: string;
-  /** Fingerprint in the format of `ssh-keygen -l`: `SHA256:…`. */
+  /** Fingerprint of the key, in the format of `ssh-keygen -l`: `SHA256:…`. */
   readonly fingerprint: string;
 }
 
@@ -81,8 +82,8 @@ const signatureShape =
 const magic = 'SSHSIG';
 
 /**
- * The public key that made a signature, which holds it; undefined if the text is not a signature. Does not verify the
- * signature, because `ssh-keygen` does.
+ * The public key that made a signature. The signature itself contains this key. Undefined if the text is not a
+ * signature. Verifying is left to `ssh-keygen`.
  */
 export function signingKeyOf(signature: string): PublicKey | undefined {
   const bytes = Buffer.from(signatureShape.exec(signature)?.[1] ?? '', 'base64');
@@ -93,10 +94,10 @@ export function signingKeyOf(signature: string): PublicKey | undefined {
   return { type, blob: key.toString('base64'), fingerprint: fingerprintOf(key) };
 }
 
-/** The fingerprint of the key that made a signature, which is not verified. */
+/** The fingerprint of the key that made a signature. The signature is not verified. */
 export const signerOf = (signature: string): string | undefined => signingKeyOf(signature)?.fingerprint;
 
-/** Reads a string in SSH wire format, which is a four-byte length followed by the content. */
+/** Reads a string in SSH wire format: a four-byte length, followed by the content. */
 function stringAt(bytes: Buffer, at: number): Buffer | undefined {
   if (bytes.length < at + 4) return undefined;
   const end = at + 4 + bytes.readUInt32BE(at);

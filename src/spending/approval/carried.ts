@@ -12,9 +12,10 @@ import { distrust, signedBy } from './ssh.ts';
 const carried = new WeakMap<OrderContext, Promise<string>>();
 
 /**
- * Imports the approval given by `--approval FILE` into the journal, once per run, even if it was used here before.
- * @returns the approval's id. @throws UsageError if the file contains no approval; ErrandError policy if the approval
- * is not signed by an approver.
+ * Imports the approval given by `--approval FILE` into the journal. Does this once per run, even if the approval was
+ * used here before.
+ * @returns the approval's id.
+ * @throws UsageError if the file contains no approval; ErrandError policy if the approval is not signed by an approver.
  */
 export function carriedApproval(
   context: OrderContext,
@@ -41,7 +42,7 @@ async function take(context: OrderContext, policy: Policy, file: string): Promis
   return request.id;
 }
 
-/** Size limit of a signed request, bytes. No real request is that large. */
+/** Size limit of a signed request, in bytes. No real request is that large. */
 export const largestDocument = 256 * 1024;
 
 /** A request with its approval signature, or just the signature. */
@@ -54,8 +55,9 @@ export const approvalText = ({ request, signature }: Approval): string =>
   `${canonicalJson({ request, signature })}\n`;
 
 /**
- * Parses the content of a file or stdin, either a signature from ssh-keygen or the output of `approvalText`. @throws
- * UsageError naming the file.
+ * Parses the content of a file or stdin. The content is either a signature from ssh-keygen, or the output of
+ * `approvalText`.
+ * @throws UsageError naming the file.
  */
 export function readApprovalText(name: string, text: string): SignedApproval {
   if (text.trimStart().startsWith(signatureBegin)) return { signature: `${text.trim()}\n` };
@@ -99,13 +101,16 @@ export async function saveSigned(
   const approvals = await (await context.journal()).reservations.approvals();
   const known = approvals.list().find((one) => one.request.id === request.id);
   if (known?.state === 'denied') throw notApproved(`approval ${request.id} was denied by ${known.decidedBy}`);
-  // The first valid approval counts, so a further signature changes nothing.
+  // Only the first valid approval counts, so another signature changes nothing.
   if (known?.state === 'approved' && (await distrust(context, policy, known)) === undefined)
     return approvals.approve(request, known.decidedBy ?? signed.by, known.signature);
   return approvals.approve(request, signed.by, signature);
 }
 
-/** @param what describes the problem, as a sentence. */
+/**
+ * Builds the error for an approval that cannot be used.
+ * @param what describes the problem, as a sentence.
+ */
 export const notApproved = (what: string, facts: ErrorFacts = {}): ErrandError =>
   new ErrandError('policy', what, {
     code: 'approval_refused',
@@ -115,8 +120,8 @@ export const notApproved = (what: string, facts: ErrorFacts = {}): ErrandError =
   });
 
 /**
- * Opens the local approvals. If a process used an approval for `terms` and ended before it sent anything, the approval
- * becomes usable again.
+ * Opens the approvals in the local journal. If a process claimed an approval for `terms` but ended before it sent
+ * anything, that approval becomes usable again.
  */
 export async function openApprovals(
   { journal }: Pick<OrderContext, 'journal'>,

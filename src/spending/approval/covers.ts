@@ -7,7 +7,7 @@ import type { Verdict } from '../policy/policy.ts';
 import { approvedAttemptKey } from './further-attempts.ts';
 import type { Subject } from './subject.ts';
 
-/** Placeholder for the key of an order that has no idempotency key yet. */
+/** Placeholder for the key of an order that does not have an idempotency key yet. */
 export const openKey = '';
 
 /** The proposed orders that an approval has to cover. There may be only one. */
@@ -15,29 +15,32 @@ export interface RequiredCoverage {
   readonly subject: Subject;
   readonly verdict: Verdict;
   /**
-   * Idempotency keys of all proposed orders. `openKey` stands for an order that gets the approval's key when it is
-   * sent.
+   * Idempotency keys of all proposed orders. `openKey` stands for an order that gets the approval's key when the order
+   * is sent.
    */
   readonly keys: ReadonlySet<string>;
-  /** Keys of earlier attempts at the same need whose orders have failed. They do not use up the approval. */
+  /** Keys of earlier attempts at the same need whose orders have failed. These attempts do not use up the approval. */
   readonly failed?: ReadonlySet<string> | undefined;
-  /** Whether the order has a reference. If so, the service is searched for earlier orders before each attempt. */
+  /**
+   * Whether the order has a reference. If it has one, errand searches the service for earlier orders before each
+   * attempt.
+   */
   readonly isReferenced?: boolean | undefined;
   /** Ms since the epoch. */
   readonly now: number;
-  /** How long an approval is valid under the policy, ms. */
+  /** How long, in ms, the policy allows an approval to be valid. */
   readonly lifetimeMs: number;
 }
 
-/** Allowed clock skew between machines, ms. */
+/** Allowed clock skew between machines, in ms. */
 const leewayMs = 5 * 60_000;
 
 type Timed = Pick<ApprovalRequest, 'subject' | 'operation' | 'asked_at' | 'expires_at'>;
 
 /**
- * Lifetime of an approval, ms, if the policy allows `lifetimeMs`. Another machine may already have used the approval.
- * Only for a single order placed with an account can this be looked up at the service, so all other approvals expire
- * with their idempotency keys. Pure.
+ * Lifetime of an approval in ms, if the policy allows `lifetimeMs`. Another machine may already have used the approval.
+ * Only for a single order placed with an account can the service say whether this is so. Therefore all other approvals
+ * expire with their idempotency keys. Pure.
  */
 export const lifetimeOf = (
   { subject, operation }: Pick<Timed, 'subject' | 'operation'>,
@@ -46,13 +49,13 @@ export const lifetimeOf = (
   subject === 'order' && operation === 'order.create' ? lifetimeMs : Math.min(lifetimeMs, keyLifetimeMs);
 
 /**
- * When an approval expires, ms since the epoch. This is its own expiry, or an earlier time if the local policy allows a
- * shorter lifetime. Pure.
+ * When an approval expires, in ms since the epoch. This is the expiry in the request, or an earlier time if the local
+ * policy allows only a shorter lifetime. Pure.
  */
 export const usableUntil = (request: Timed, lifetimeMs: number): number =>
   Math.min(Date.parse(request.expires_at), Date.parse(request.asked_at) + lifetimeOf(request, lifetimeMs));
 
-/** Why an approval has expired or is not valid yet, phrased to follow the approval's id. Pure. */
+/** Why an approval has expired or is not valid yet. The text is phrased to follow the approval's id. Pure. */
 export function untimely(
   request: ApprovalRequest,
   { now, lifetimeMs }: Pick<RequiredCoverage, 'now' | 'lifetimeMs'>,
@@ -65,8 +68,8 @@ export function untimely(
 }
 
 /**
- * Why an approval does not cover the proposed order, phrased to follow the approval's id; undefined if it covers the
- * order. Pure.
+ * Why an approval does not cover the proposed order. The text is phrased to follow the approval's id. Undefined if the
+ * approval covers the order. Pure.
  */
 export function shortfall(
   approval: Approval,
@@ -87,8 +90,8 @@ export function shortfall(
 }
 
 /**
- * Why an approval does not fit the idempotency keys. If an order were sent with another key, the service would create a
- * second order, even when a machine does not know the first one.
+ * Why an approval does not fit the idempotency keys. The keys must match: if an order were sent with another key, the
+ * service would create a second order. The machine that sends it may not know the first one.
  */
 function keyed(
   { subject, key }: ApprovalRequest,
@@ -96,7 +99,8 @@ function keyed(
   { keys, failed, isReferenced }: RequiredCoverage,
 ): string | undefined {
   if (subject !== 'order' || keys.has(openKey) || key === null) return undefined;
-  // The service is searched before each attempt at a reference, and the key tells which attempt it is.
+  // An order with a reference needs no check. The service is searched before each attempt at the reference, and the key
+  // says which attempt it is.
   if (isReferenced) return undefined;
   const before = uses.filter((use) => failed?.has(use.key) && !keys.has(use.key)).length;
   if (keys.has(approvedAttemptKey(key, 1 + before))) return undefined;
@@ -112,7 +116,7 @@ function usedUp(
   const [first] = others;
   if (!first) return undefined;
   if (subject !== 'plan') return `was already used for ${first.orderId ?? first.key}, and works only once`;
-  // A plan is placed in parts, so earlier parts count against its total.
+  // A plan is placed in parts. Therefore, the parts placed earlier count towards the total.
   const left = total - others.reduce((sum, { cents }) => sum + cents, 0);
   return verdict.amount_cents > left
     ? `has ${formatMoney(Math.max(0, left))} left, and this takes ${formatMoney(verdict.amount_cents)}`
@@ -132,7 +136,7 @@ function beyond(
   return more.length === 0 ? undefined : `overrules ${rules.join(', ')}, and not ${more.join(', ')}`;
 }
 
-/** Descriptions for messages of the parts that differ. */
+/** For each part that may differ, the words that describe it in messages. */
 const partNames: Readonly<Record<string, string>> = {
   products: 'other products or another quantity',
   address: 'another address',
@@ -144,7 +148,7 @@ const partNames: Readonly<Record<string, string>> = {
   attempts: 'other needs, or other attempts at them',
 };
 
-/** Differences between a request and the given subject. Pure. */
+/** Differences between a request and a given subject. Pure. */
 export function differences(request: ApprovalRequest, subject: Subject): string[] {
   const { parts } = request;
   if (request.operation !== subject.operation || request.subject !== subject.subject)
@@ -157,15 +161,16 @@ export function differences(request: ApprovalRequest, subject: Subject): string[
       parts[name] === part ? [] : [partNames[name] ?? 'something else'],
     ),
   ];
-  // Row keys usually derive from the contents of the rows, so it is enough to report the first difference.
+  // For an upload, it is enough to report the first difference, because row keys usually derive from the contents of
+  // the rows.
   if (found.length > 0) return subject.subject === 'upload' ? found.slice(0, 1) : found;
   const isSame = request.terms === subject.terms && shownOf(request) === shownOf(subject);
   return isSame ? [] : ['something else than it shows'];
 }
 
 /**
- * Whether a request may have been meant for this subject. The subject must be an order that differs in at most one
- * respect, an upload with the same rows, or a plan of the same file. Pure.
+ * Whether a request may have been made for this subject. This is so for an order that differs in at most one respect,
+ * for an upload of the same rows, and for a plan of the same file. Pure.
  */
 export function isRelated(
   request: ApprovalRequest,

@@ -7,9 +7,9 @@ import type { Journal } from '../../journal/journal.ts';
 const noKeys: ReadonlySet<string> = new Set();
 
 /**
- * Keys with which an approval was used for orders that are known to have failed. The approval of a single order covers
- * its need until an attempt is live, so a failed order does not use it up. An order that somebody cancelled or returned
- * does.
+ * Finds the keys with which an approval was used for orders that are known to have failed. The approval of a single
+ * order covers its need until an attempt is live, so a failed order does not use up the approval. An order that
+ * somebody cancelled or returned does use it up.
  * @throws StorageError.
  */
 export async function failedKeys(
@@ -29,8 +29,8 @@ export async function failedKeys(
 }
 
 /**
- * Key of an attempt by an approval whose first attempt has the key `first`. Every machine derives the same key, so the
- * service creates only one order of an attempt. Pure.
+ * Key of an attempt under an approval. The first attempt has the key `first`. Every machine derives the same key for
+ * the same attempt, so the service creates only one order for it. Pure.
  */
 export const approvedAttemptKey = (first: string, number: number): string =>
   number === 1

@@ -15,39 +15,41 @@ import { failedKeys } from './further-attempts.ts';
 import { distrust } from './ssh.ts';
 import type { ApprovablePlan, Subject } from './subject.ts';
 
-/** Poll interval while waiting for a decision, ms. */
+/** Poll interval while waiting for a decision, in ms. */
 const pollIntervalMs = 300;
-/** Maximum number of mismatching approvals whose differences are reported. */
+/** Maximum number of approvals for which the differences to the order are reported. */
 const maxNamed = 3;
-/** Maximum lifetime of an approval, ms. */
+/** Maximum lifetime of an approval, in ms. */
 const maxLifetimeMs = 31 * 24 * 3600 * 1000;
 
 interface Asking {
-  /** Returns the subject. It is computed on first use, because that is slow for a long table. */
+  /**
+   * Returns the subject of the approval. It is computed on first use, because computing it is slow for a long table.
+   */
   readonly subject: () => Subject;
   readonly plan: ApprovablePlan | undefined;
   /** Idempotency keys of all proposed orders. */
   readonly keys: ReadonlySet<string>;
-  /** Id of the approval passed by the user. */
+  /** Id of the approval that the user gave. */
   readonly carried: string | undefined;
   /** Whether the order has a reference. */
   readonly isReferenced: boolean;
-  /** Whether errand generated the key, rather than the user choosing it. */
+  /** Whether errand generated the key. If not, the user chose it. */
   readonly isKeyMade: boolean;
   /** Why the user wants to override the policy. */
   readonly reason: string | undefined;
-  /** How long to wait for a decision, ms. */
+  /** How long to wait for a decision, in ms. */
   readonly waitMs: number | undefined;
 }
 
-/** The approvals available to one command. These are the existing approvals and the one that the command requests. */
+/** The approvals available to one command: existing approvals, and the one that the command itself requests. */
 export class GateApprovals {
   readonly #context: OrderContext;
   readonly #policy: Policy;
   readonly #asking: Asking;
-  /** Approvals whose signatures were verified during this run. */
+  /** Approvals whose signatures this run has verified. */
   readonly #trusted: Approval[] = [];
-  /** Keys whose orders have failed, from the uses of the approvals read so far. */
+  /** Keys whose orders have failed. They were found among the uses of the approvals that have been read so far. */
   readonly #failed = new Set<string>();
   #subjectMade: Subject | undefined;
   #approvals: Approvals | undefined;
@@ -59,13 +61,17 @@ export class GateApprovals {
   }
 
   /**
-   * When the oldest trusted approval was requested, ms since the epoch. Uses of the approvals matter from this time on.
+   * When the oldest trusted approval was requested, in ms since the epoch. Only uses of approvals after that time
+   * matter.
    */
   get since(): number {
     return Math.min(...this.#trusted.map(({ request }) => Date.parse(request.asked_at)));
   }
 
-  /** Finds an approval that covers the proposed order. @param usage has the reservations for other keys. */
+  /**
+   * Finds an approval that covers the proposed order.
+   * @param usage has the reservations made for other keys.
+   */
   covering(verdict: Verdict, usage: LimitUsage): Approval | undefined {
     return this.#trusted.find((approval) => {
       // Read the approval again, because it may have been denied in the meantime.
@@ -94,8 +100,8 @@ export class GateApprovals {
   }
 
   /**
-   * The verdict that takes existing approvals into account. Findings that an approval covers become allowed. @throws
-   * ErrandError.
+   * The verdict with existing approvals taken into account. A finding becomes allowed if an approval covers it.
+   * @throws ErrandError.
    */
   async withApprovals(verdict: Verdict, usage: LimitUsage): Promise<Verdict> {
     await this.find(verdict);
@@ -114,9 +120,9 @@ export class GateApprovals {
   }
 
   /**
-   * Requests an approval, and waits for the decision if the user has asked the command to wait.
-   * @returns once the request is approved. @throws PolicyRefusal naming the request; ErrandError deadline if nobody
-   * decided in time.
+   * Requests an approval. If the user wants the command to wait, also waits for the decision.
+   * @returns once the request is approved.
+   * @throws PolicyRefusal naming the request; ErrandError deadline if nobody decided in time.
    */
   async ask({ verdict }: PolicyDenial): Promise<void> {
     const approvals = await (await this.#context.journal()).reservations.approvals();
@@ -156,7 +162,7 @@ export class GateApprovals {
     };
   }
 
-  /** Total in cents. A plan is approved as a whole, so its total does not depend on the part being placed. */
+  /** Total in cents. A plan is approved as a whole, so its total is the same whichever part is being placed. */
   #total({ amount_cents: cents }: Verdict): number {
     return this.#asking.plan?.cents ?? cents;
   }
@@ -182,7 +188,7 @@ export class GateApprovals {
   }
 
   /**
-   * Finds a denial of the same order and total that is still in force. An approval for a different total may be
+   * Finds a denial that is still in force for the same order and total. An approval for a different total may be
    * requested again.
    */
   #denied(all: readonly Approval[], verdict: Verdict): ApprovalRequest | undefined {
@@ -207,7 +213,7 @@ export class GateApprovals {
     });
   }
 
-  /** Describes how approvals that may have been meant for this order differ from it. */
+  /** Describes how approvals that were perhaps intended for this order differ from it. */
   async #others(verdict: Verdict): Promise<string[]> {
     const approvals = await (await this.#context.journal()).reservations.approvals();
     const required = this.#required(verdict);

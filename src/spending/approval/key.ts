@@ -12,16 +12,17 @@ import { approvedAttemptKey, failedKeys } from './further-attempts.ts';
 import { distrust } from './ssh.ts';
 import { subjectOf } from './subject.ts';
 
-/** The idempotency key bound to an approval. */
+/** The idempotency key that belongs to an approval. */
 export interface ApprovedKey {
   readonly key: string;
-  /** Whether the key was sent before. In that case the existing order is shown, and none is created. */
+  /** Whether the key was sent before. If so, the existing order is shown and no order is created. */
   readonly isSent: boolean;
 }
 
 /**
  * The idempotency key for an order that has an approval. All machines derive it from the approval's key, so the service
- * creates only one order. An attempt after one that failed has a key of its own. A pending request already has a key. Undefined if the order has neither an approval nor a request.
+ * creates only one order. After a failed attempt, the next attempt has a key of its own. A pending request for an
+ * approval already has a key. Undefined if the order has neither an approval nor a request.
  */
 export async function keyOfApproval(
   context: OrderContext,
@@ -50,8 +51,8 @@ export async function keyOfApproval(
     if (request.id === carried && live) return { key: live.key, isSent: true };
     const key = approvedAttemptKey(request.key ?? '', 1 + failed.size);
     if (live || untimely(request, { now: context.clock.now(), lifetimeMs: policy.approvalMs })) continue;
-    // Skip a key that may already have been sent. The order may have been sent with it when it no longer needed
-    // approval.
+    // Skip a key that may already have been sent. The order may have been sent with that key at a time when it needed
+    // no approval.
     if ((journal.find(key, intent.baseUrl)?.state ?? 'refused') !== 'refused') continue;
     const cents = (numberIn(intent.body, 'max_price') ?? 0) + (await feeOf(context, intent.operation));
     if (state === 'open' ? request.total_cents !== cents : request.total_cents < cents) continue;

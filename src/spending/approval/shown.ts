@@ -13,8 +13,8 @@ import { failedKeys } from './further-attempts.ts';
 import { isByApprover } from './ssh.ts';
 
 /**
- * `used` derives from the orders placed, and `expired` from the time. `untrusted` means that the request was approved,
- * but with a key that is not in the current policy.
+ * `used` follows from the orders placed, and `expired` from the time. `untrusted` means that the request was approved,
+ * but with a key that the current policy does not contain.
  */
 export type ShownState = Approval['state'] | 'used' | 'expired' | 'untrusted';
 
@@ -22,8 +22,8 @@ export type ShownState = Approval['state'] | 'used' | 'expired' | 'untrusted';
 export type ShownApproval = Output<'Approval'>;
 
 /**
- * The policy against which approvals are shown. Undefined if the policy cannot be loaded, because approvals are shown
- * even then.
+ * The policy with which approvals are shown. Undefined if the policy cannot be loaded, because approvals are shown in
+ * that case too.
  */
 export async function policyToShow(context: OrderContext): Promise<Policy | undefined> {
   try {
@@ -59,8 +59,8 @@ export async function shownApproval(
 }
 
 /**
- * The current state of an approval. The approval of a plan counts as used once all orders of the plan are placed, that
- * of an order unless the order failed.
+ * The current state of an approval. The approval of a plan counts as used once all orders of the plan are placed. Any
+ * other approval counts as used once its order is placed, unless the order failed.
  * @throws StorageError.
  */
 export async function stateAt(
@@ -83,7 +83,10 @@ export async function stateAt(
 
 const subjects = { order: 'an order', upload: 'an upload', plan: 'a plan' } as const;
 
-/** What a person needs to know to decide on a request. Pure. @param address lines of the address, if known. */
+/**
+ * The facts that a person needs to decide on a request. Pure.
+ * @param address are the lines of the address, if known.
+ */
 export function requestLines(request: ApprovalRequest, address: readonly string[] = []): string[] {
   const { id, subject, total_cents: total, service, profile, asked_by: by, asked_at: at, rules } = request;
   return [
@@ -98,8 +101,8 @@ export function requestLines(request: ApprovalRequest, address: readonly string[
 }
 
 /**
- * One-line summary for a table cell, such as `shop.example/item x 2, with payment`. It starts with the host, because
- * the end may be cut off. Pure.
+ * One-line summary for a table cell, such as `shop.example/item x 2, with payment`. It starts with the host, because a
+ * table may cut off the end. Pure.
  */
 export function briefOf(summary: unknown): string {
   const { file, orders, with: fields } = Object(summary);

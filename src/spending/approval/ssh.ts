@@ -12,9 +12,9 @@ import { type PolicyOfApprovers, type PublicKey, readApprovers, signerOf } from 
 
 /** What a signature is for. */
 export interface Purpose {
-  /** Signature namespace. It makes signatures for any other purpose invalid. */
+  /** Namespace of the signatures. A signature that was made for any other purpose is therefore invalid. */
   readonly namespace: string;
-  /** Says at the end of an error what was not done. */
+  /** Text at the end of an error that says what was not done. */
   readonly unsigned: string;
   readonly code: string;
 }
@@ -25,17 +25,18 @@ export const forApprovals: Purpose = {
   code: 'approval_not_signed',
 };
 
-/** Time limit for signing, ms; the user may have to find a hardware key. */
+/** Time limit for signing, in ms; the user may have to find a hardware key. */
 const signTimeoutMs = 10 * 60_000;
 const verifyTimeoutMs = 30_000;
-/** Limit for the output of ssh-keygen, bytes. No signature is that large. */
+/** Limit for the output of ssh-keygen, in bytes. No signature is this large. */
 const maxOutputBytes = 64 * 1024;
 
 type SignContext = Pick<OrderContext, 'signal' | 'environment' | 'note'>;
 
 /**
- * Signs a text with a private key. If `key` names a public key, the agent's matching private key signs. @returns the
- * armoured signature. @throws ErrandError policy if signing fails; interrupted on Ctrl-C.
+ * Signs a text with a private key. If `key` names a public key, the agent signs with the matching private key.
+ * @returns the armoured signature.
+ * @throws ErrandError policy if signing fails; interrupted on Ctrl-C.
  */
 export async function sign(
   context: SignContext,
@@ -57,7 +58,10 @@ export async function sign(
   throw unsigned(purpose, `ssh-keygen did not sign with ${key}: ${ended.last || `exit ${ended.code}`}`);
 }
 
-/** Verifies that one of the keys signed a text for this purpose. @throws ErrandError if ssh-keygen cannot be run. */
+/**
+ * Verifies that a text was signed with one of the keys, for this purpose.
+ * @throws ErrandError if ssh-keygen cannot be run.
+ */
 export async function verify(
   context: SignContext,
   purpose: Purpose,
@@ -145,7 +149,7 @@ const missing = (): ErrandError =>
     },
   );
 
-/** Who signed a request, or why the signature does not count. The reason is phrased to follow the request's id. */
+/** Who signed a request, or why the signature does not count. Such a reason is phrased to follow the request's id. */
 type Signed = { readonly by: string } | { readonly problem: string };
 
 /** Checks whether a request is signed with a key of an approver. @throws ErrandError if ssh-keygen cannot be run. */
@@ -172,7 +176,7 @@ export async function signedBy(
 }
 
 /**
- * Whether the signature claims to be made with a key that the policy names. Returns true if the policy names no keys.
+ * Whether a signature claims to be made with a key that the policy names. If the policy names no keys, returns true.
  * Does not verify the signature.
  */
 export function isByApprover(policy: PolicyOfApprovers, { signature }: Approval): boolean {
@@ -182,8 +186,8 @@ export function isByApprover(policy: PolicyOfApprovers, { signature }: Approval)
 }
 
 /**
- * Why an approval is not valid under a policy; undefined if it is valid. The approval's state in the journal does not
- * prove that a person approved it.
+ * Why an approval is not valid under a policy. Undefined if it is valid. The state that the journal contains does not
+ * prove that a person approved the request.
  */
 export async function distrust(
   context: OrderContext,

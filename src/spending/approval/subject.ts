@@ -8,19 +8,21 @@ import { hostOf } from '../policy/policy.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A plan approved as a whole, even if it is placed in parts. */
+/** A plan that is approved as a whole, even if its orders are placed in parts. */
 export interface ApprovablePlan {
   /** SHA-256 over all orders. It includes the idempotency key of each row, so that no row can be ordered twice. */
   readonly hash: string;
-  /** The need of each order, and the number of the attempt at it; undefined for a plan that does not state them. */
+  /**
+   * For each order, its need and the number of the attempt at that need. Undefined for a plan that does not state them.
+   */
   readonly attempts?: readonly (readonly [need: string, number: number])[] | undefined;
-  /** Total of ceilings and fees, cents. */
+  /** Total of ceilings and fees, in cents. */
   readonly cents: number;
   /** Human-readable summary; contains nothing private. */
   readonly summary: Fields;
 }
 
-/** What an approval is bound to. */
+/** The exact content to which an approval applies. */
 export type Subject = Pick<
   ApprovalRequest,
   | 'subject'
@@ -36,8 +38,8 @@ export type Subject = Pick<
 >;
 
 /**
- * What an approval for intents of one operation covers. For an order, this is everything except the key and the
- * ceiling, which are checked separately. For an upload, it is every row with its key and ceiling. Pure.
+ * Determines what an approval for intents of one operation covers. For an order, this is everything except the key and
+ * the ceiling, which are checked separately. For an upload, it is every row with its key and ceiling. Pure.
  */
 export function subjectOf(
   intents: readonly Intent[],
@@ -54,7 +56,7 @@ export function subjectOf(
     terms: sha256(canonicalJson(bound)),
     parts: what.parts,
     summary: what.summary,
-    // With a fixed key, the service creates a single order even if several machines send it.
+    // If the key is fixed, the service creates only one order even if several machines send it.
     key: what.subject === 'order' ? key : null,
   };
 }
@@ -85,7 +87,7 @@ function orderOf({ body }: Intent): What {
 }
 
 /**
- * All rows with their ceilings and idempotency keys. The result does not depend on how the rows are split into batches.
+ * All rows, with their ceilings and idempotency keys. The result is the same however the rows are split into batches.
  */
 function rowsOf(intents: readonly Intent[]): What {
   const rows: string[] = [];
@@ -130,7 +132,7 @@ function rowsOf(intents: readonly Intent[]): What {
 const topEntries = (counts: ReadonlyMap<string, number>, limit = maxNamed): Record<string, number> =>
   Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, limit));
 
-/** Maximum number of entries listed for a long table. The most frequent entries are listed. */
+/** Maximum number of entries that are listed for a long table. The most frequent ones are listed. */
 const maxNamed = 20;
 const maxProducts = 5;
 

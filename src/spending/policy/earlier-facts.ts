@@ -2,10 +2,10 @@ import { objectsIn, own, textIn } from '../../api/json.ts';
 import { sha256 } from '../../format/canonical.ts';
 import { parseUrl, withPlainLetters } from '../../platform/net/urls.ts';
 
-// Reservations from before the canonical form of products and recipients hold hashes of another form. They are kept for
-// 400 days. This code only serves to find duplicates of their orders.
+// Older reservations hold hashes that were made before products and recipients had a canonical form. Such reservations
+// are kept for 400 days. This code only finds duplicates of their orders.
 
-/** An order's products and address as older reservations hold them. */
+/** The products and the address of an order, in the form of the older reservations. */
 export interface EarlierFacts {
   readonly products: readonly string[];
   readonly address: string;

@@ -14,7 +14,7 @@ import { type EarlierFacts, earlierFacts } from './earlier-facts.ts';
 import type { Policy, Rule } from './policy.ts';
 import { hostOf, plainUrl } from './policy.ts';
 
-/** An order as the policy sees it before the order is sent. */
+/** An order as the policy sees it, before the order is sent. */
 export interface SpendingOrder extends OrderToReserve {
   readonly lines: readonly OrderLine[];
   /** Two capital letters. */
@@ -22,7 +22,7 @@ export interface SpendingOrder extends OrderToReserve {
   readonly metadata: Readonly<Record<string, string>>;
   /** The order's row number, if the order comes from a table. */
   readonly row: number | undefined;
-  /** Facts that are comparable with older reservations. Only set if the policy has a rule about duplicates. */
+  /** Facts that can be compared with older reservations. Set only if the policy has a rule about duplicates. */
   readonly earlier: EarlierFacts | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface OrderLine {
   readonly url: string;
   readonly quantity: number;
   readonly host: string;
-  /** Names that identify the retailer. These are the host and, if the policy names retailers, the retailer's name. */
+  /** Names that identify the retailer: the host and, if the policy names retailers, also the retailer's name. */
   readonly retailer: readonly string[];
 }
 
@@ -41,24 +41,23 @@ interface Terms {
   readonly isRehearsal: boolean;
   /** Whether the policy has a rule about duplicates. */
   readonly findsDuplicates?: boolean;
-  /** Row numbers of a batch, as a spreadsheet shows them. */
+  /** Row numbers of a batch, as they are in a spreadsheet. */
   readonly numbers?: readonly number[] | undefined;
 }
 
-/**
- * The orders that an intent results in. A batch results in one order per row, any other intent in a single order. Pure.
- */
+/** The orders that result from an intent. A batch has one order per row. Any other intent has a single order. Pure. */
 export function ordersOf(intent: Intent, { numbers, ...terms }: Terms): SpendingOrder[] {
   if (intent.operation !== 'bulk.create')
     return [orderOf(intent, intent.key, maxPayment(intent, terms.feeCents), intent.body, terms, undefined)];
   return [...rowsIn(intent)].map(({ key, body, price }, index) => {
-    // The service may be able to parse a price that errand cannot, so assume that the price exceeds every limit.
+    // A price that errand cannot parse may still be valid for the service. Therefore assume that the price exceeds
+    // every limit.
     const cents = price === null ? Number.MAX_SAFE_INTEGER : price + terms.feeCents;
     return orderOf(intent, key, cents, body, terms, numbers?.[index] ?? index + 1);
   });
 }
 
-/** The most that each order of a record can cost, cents. The fee is not included. Pure. */
+/** The maximum cost of each order of a record, in cents, without the fee. Pure. */
 export function ceilingsOf({ key, base_url: baseUrl, account, operation, body }: JournalRecord) {
   const ceilings =
     operation === 'bulk.create'
@@ -119,8 +118,7 @@ function needFacts(body: Fields): Pick<ReservedFacts, 'products' | 'recipient'> 
 }
 
 /**
- * The most that an order can cost. This is the contract's ceiling plus fee, or the amount paid up front if that is
- * more.
+ * The maximum cost of an order. This is the contract's ceiling plus fee, or the amount paid up front if that is more.
  */
 function maxPayment({ body, payment }: Intent, feeCents: number): number {
   const ceiling = numberIn(body, 'max_price') ?? Number.MAX_SAFE_INTEGER - feeCents;
@@ -128,7 +126,7 @@ function maxPayment({ body, payment }: Intent, feeCents: number): number {
   return Math.max(ceiling + feeCents, isUsd ? Number(payment.amount) : 0);
 }
 
-/** The metadata as text, so that its top-level values can be compared with a policy. */
+/** The top-level values of the metadata as texts, so that they can be compared with a policy. */
 const plainMetadata = (metadata: unknown): Record<string, string> =>
   Object.fromEntries(
     Object.entries(isObject(metadata) ? metadata : {}).flatMap(([key, value]) =>
@@ -141,7 +139,7 @@ export const metadataHash = ([key, value]: readonly [string, string]): string =>
 
 const hash = (text: string): string => sha256(text).slice(0, 16);
 
-/** Idempotency keys of the rows of a journaled batch, by row index. */
+/** Idempotency keys of the rows of a journaled batch, keyed by row index. */
 export function rowKeysOf(body: Fields): string[] {
   const read = rowReader();
   return listIn(body, 'rows').map((cells) => read(textCells(Object(cells))).row.cell('idempotency_key'));
@@ -151,14 +149,14 @@ const textCells = (cells: Fields): Record<string, string> =>
   Object.fromEntries(Object.entries(cells).map(([name, cell]) => [name, String(cell ?? '')]));
 
 /**
- * A host in the form in which it is listed among the names of a retailer. A host without a dot gets a prefix, because
- * it would otherwise look like a name from the service.
+ * A host, in the form in which the names of a retailer contain it. A host without a dot gets a prefix, because it would
+ * otherwise look like a name from the service.
  */
 export const hostAsName = (host: string): string => (isHost(host) ? host : `//${host}`);
 
 /**
- * Adds retailer names to the orders if the policy names retailers by name. Each host is looked up once at the service,
- * free of charge. A retailer that the service does not know is identified by its host alone.
+ * Adds the names of retailers to the orders, if the policy contains names of retailers. Each host is looked up once at
+ * the service, free of charge. If the service does not know a retailer, the host alone identifies it.
  * @throws ErrandError if the service cannot be reached.
  */
 export async function withRetailers(
@@ -215,7 +213,7 @@ async function checkNames(context: OrderContext, { file }: Policy, names: readon
 
 const retailers = new WeakMap<OrderContext, Promise<ReadonlySet<string>>>();
 
-/** Names of all retailers that the service knows, even if it has only seen them. The names are read once per run. */
+/** Names of all retailers that the service knows, even if it has only seen them. They are read once per run. */
 function knownRetailers(context: OrderContext): Promise<ReadonlySet<string>> {
   const known = retailers.get(context) ?? readRetailers(context);
   retailers.set(context, known);
@@ -239,7 +237,8 @@ async function resolveNames(context: OrderContext, url: string): Promise<string[
     const name = textIn(own(body, 'retailer'), 'retailer');
     return name === undefined ? [] : [name.toLowerCase()];
   } catch (error) {
-    // The service rejects a URL that does not belong to a product. It would refuse an order for such a URL too.
+    // The service rejects a URL that does not belong to a product. It would also refuse an order for such a URL, so
+    // ignore the error here.
     if (error instanceof ErrandError && error.facts.outcome === 'rejected') return [];
     throw error;
   }
@@ -248,8 +247,9 @@ async function resolveNames(context: OrderContext, url: string): Promise<string[
 const fees = new WeakMap<OrderContext, Promise<number>>();
 
 /**
- * The service fee per order, cents. The contract sets the fee for orders paid by challenge. For all other orders it is
- * read from the wallet once per run. @throws ErrandError if the service does not report it.
+ * The service fee per order, in cents. For orders paid by challenge, the contract sets the fee. For all other orders,
+ * it is read from the wallet once per run.
+ * @throws ErrandError if the service does not report the fee.
  */
 export function feeOf(context: OrderContext, operation: string): Promise<number> {
   if (operation === 'agent.order.create')

@@ -27,17 +27,20 @@ import { findingOf, judge, summedLimits } from './verdict.ts';
 /** An order or batch about to be sent. */
 export interface ProposedOrder {
   readonly intent: Intent;
-  /** Row numbers of a batch, as a spreadsheet shows them. */
+  /** Row numbers of a batch, as they are in a spreadsheet. */
   readonly numbers?: readonly number[] | undefined;
-  /** Whether the order was sent before. It then counts towards its upload's total, but nothing is reserved for it. */
+  /**
+   * Whether the order was sent before. If so, it counts towards the total of its upload, but nothing is reserved for
+   * it.
+   */
   readonly isDone?: boolean;
 }
 
 const dayMs = 24 * 3600 * 1000;
 
 /**
- * Applies a policy to orders about to be sent. The decision is made inside the journal transaction that makes the
- * reservations, so that concurrent processes cannot together exceed a limit.
+ * Applies a policy to orders that are about to be sent. The decision is made inside the journal transaction that also
+ * makes the reservations. Therefore, concurrent processes cannot exceed a limit together.
  */
 export class Gate {
   readonly reserving: Reserving;
@@ -102,7 +105,7 @@ export class Gate {
       : verdict;
   }
 
-  /** Like `preview`. If the verdict depends on earlier orders, first reads how those ended. */
+  /** Like `preview`. If the verdict depends on earlier orders, first reads how these have ended. */
   async settledPreview(): Promise<Verdict> {
     const verdict = await this.preview();
     if (!dependsOnEarlier(verdict) || !(await settleUnsettled(this.#context, this.#since()))) return verdict;
@@ -110,8 +113,8 @@ export class Gate {
   }
 
   /**
-   * Tries to resolve a refusal. The first time that earlier orders are the reason, it reads how those ended. After
-   * that, it requests an approval, or an override at the terminal.
+   * Tries to resolve a refusal. If earlier orders are the reason, first reads how these have ended. If that does not
+   * help, requests an approval, or an override at the terminal.
    * @returns whether to evaluate again.
    * @throws ErrandError.
    */
@@ -129,7 +132,7 @@ export class Gate {
     return true;
   }
 
-  /** Records a final refusal in the audit chain. The order stays refused even if recording fails. */
+  /** Records a final refusal in the audit chain. If recording fails, the order is refused all the same. */
   async recordDenial(failure: unknown): Promise<void> {
     if (!(failure instanceof PolicyDenial) || failure.verdict.outcome !== 'refused') return;
     const { orders, amount_cents: cents } = failure.verdict;
@@ -190,8 +193,8 @@ export class Gate {
   }
 
   /**
-   * Earliest reservation time that can matter to any rule. Includes an extra day, because the month begins earlier in
-   * time zones ahead of UTC.
+   * Earliest time of a reservation that can matter to any rule. Includes one more day, because the month begins earlier
+   * in time zones ahead of UTC.
    */
   #since(): number {
     const now = this.#context.clock.now();
@@ -201,7 +204,7 @@ export class Gate {
   }
 }
 
-/** Whether a verdict depends on earlier orders, because a limit has a period or an order may be a duplicate. */
+/** Whether a verdict depends on earlier orders. It does if a limit has a period, or if an order may be a duplicate. */
 const dependsOnEarlier = ({ rows }: Verdict): boolean =>
   rows.some(({ period, rule }) => period !== null || rule === duplicatesRule);
 
@@ -273,7 +276,8 @@ export const isRehearsed = (
     : context.isRehearsal(operation === 'legacy.retry' ? 'legacy' : 'current');
 
 /**
- * Refuses a v1 retry if the policy has rules, because a retry contains no price, address or product to check.
+ * Refuses a v1 retry if the policy has rules, because a retry contains no price, address or product that could be
+ * checked.
  * @throws PolicyRefusal.
  */
 function checkRetry(context: OrderContext, policy: Policy): undefined {
@@ -301,7 +305,7 @@ const maxReported = 10;
 /** A policy override confirmed at the terminal. */
 interface Overridden {
   readonly reason: string;
-  /** Whether a verdict is within what the user confirmed. */
+  /** Whether the user's confirmation covers a verdict. */
   covers(verdict: Verdict): boolean;
 }
 
@@ -312,7 +316,7 @@ function checkOverride({ overrides, file }: Policy, denial: PolicyDenial): void 
 
 /**
  * Asks the user to type the amount that the policy blocks.
- * @throws ErrandError policy if there is no TTY, or if the typed amount does not match.
+ * @throws ErrandError policy if there is no TTY, or if the user typed something else.
  */
 async function confirmOverride(
   context: OrderContext,

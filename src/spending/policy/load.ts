@@ -13,18 +13,18 @@ interface Source {
   /** Display name for messages. */
   readonly file: string;
   readonly bytes: Buffer;
-  /** The published policy; undefined if the policy is a file of this machine. */
+  /** The published policy. Undefined if the policy is a file on this machine. */
   readonly published?: SignedPolicy;
 }
 
-/** The policy that each run has loaded, with its source. */
+/** For each run, the policy that it has loaded last, and the source of that policy. */
 const loaded = new WeakMap<OrderSettings, { readonly source: Source; readonly policy: Policy }>();
 
 /**
  * Loads the policy that applies now. It is loaded again on each call, because a prompt may stay open for hours. The
- * policy comes from the policy file or, if machines share a journal, from the policy published in that journal.
- * Undefined if there is no policy, which is quick to find out.
- * @throws ErrandError policy if the policy cannot be read, parsed or trusted. Nothing is ordered then.
+ * policy comes from the policy file. If machines share a journal, it comes from the policy published in that journal.
+ * If there is no policy, quickly returns undefined.
+ * @throws ErrandError policy if the policy cannot be read, parsed or trusted. Nothing is ordered in that case.
  */
 export async function loadPolicy(context: PolicyContext): Promise<Policy | undefined> {
   const { settings } = context;
@@ -40,7 +40,7 @@ export async function loadPolicy(context: PolicyContext): Promise<Policy | undef
   return policy;
 }
 
-/** @throws ErrandError policy if others may replace the folders that say what the policy is, and what was spent. */
+/** @throws ErrandError policy if others may replace a folder that determines what the policy is, or what was spent. */
 function checkFolders({ folders }: OrderSettings, { file }: Source): void {
   const loose = findLooseFolders(folders);
   if (!loose) return;
@@ -60,7 +60,7 @@ export const readPublished = (
 ): Promise<Policy> => read(publishedSource(settings, published));
 
 /**
- * Reads a policy file that is to be published, with the contents of its approvers' key files.
+ * Reads a policy file that is to be published, together with its approvers' key files.
  * @throws ErrandError policy if the policy cannot be used.
  */
 export async function readFile(file: string): Promise<{
@@ -82,8 +82,9 @@ export async function readFile(file: string): Promise<{
 }
 
 /**
- * Chooses the source of the policy. @throws ErrandError policy if this machine would follow a different policy than the
- * other machines that share the journal.
+ * Chooses the source of the policy.
+ * @throws ErrandError policy if machines share a journal, and this machine would follow a different policy than the
+ * others.
  */
 function sourceOf(
   settings: OrderSettings,
@@ -124,7 +125,7 @@ const publishedSource = (settings: OrderSettings, published: SignedPolicy): Sour
 const isSame = (one: Source, other: Source): boolean =>
   one.bytes.equals(other.bytes) && JSON.stringify(one.published) === JSON.stringify(other.published);
 
-/** The path with the extension `.yml`, which people may use by mistake instead of `.yaml`. */
+/** The path with the extension `.yml`, which people may have used by mistake instead of `.yaml`. */
 const misnamed = (file: string): string => file.replace(/\.yaml$/, '.yml');
 
 /** SHA-256 of the policy that this run has loaded, or of an empty text if it has loaded none. */
@@ -134,7 +135,8 @@ export const policyHash = ({ settings }: Pick<OrderContext, 'settings'>): string
     .digest('hex');
 
 /**
- * Checks the policy file just before the orders are recorded. For a published policy, the journal makes this check.
+ * Checks just before the orders are recorded that the policy file has not changed. For a published policy, the journal
+ * does this.
  * @throws ErrandError policy if the file has changed since it was read.
  */
 export function checkUnchanged({ settings }: Pick<OrderContext, 'settings'>): void {
@@ -177,7 +179,7 @@ async function read({ file, bytes, published }: Source): Promise<Policy> {
   }
 }
 
-/** Content of the policy file; undefined if there is no policy and the user has named none. */
+/** Content of the policy file. Undefined if there is no policy file and the user has not named one. */
 function bytesOf({ policy }: OrderSettings): Buffer | undefined {
   if (!policy) return undefined;
   const { value: file, from, name } = policy;
@@ -213,8 +215,8 @@ function guardedBytes(file: string): Buffer | undefined {
 }
 
 /**
- * The error for machines that share a journal but have different policies. They need the same policy, because a limit
- * must apply to all of them.
+ * The error if machines share a journal but have different policies. They need the same policy, because a limit must
+ * apply to all of them together.
  */
 const apart = (file: string, code: string, message: string, publish: string): ErrandError =>
   new ErrandError('policy', message, {
@@ -229,7 +231,7 @@ const apart = (file: string, code: string, message: string, publish: string): Er
     ],
   });
 
-/** The error for an unusable policy. Nothing is ordered, because it is unknown what may be spent. */
+/** The error for a policy that cannot be used. Nothing is ordered, because it is unknown what may be spent. */
 const unusable = (
   file: string,
   what: string,

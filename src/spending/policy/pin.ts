@@ -8,7 +8,7 @@ import { ErrandError, StorageError } from '../../platform/errors.ts';
 import { PrivateFileError, readPrivateFile } from '../../platform/private-files.ts';
 import type { OrderSettings } from '../../run/order-context.ts';
 
-/** The publisher that this machine trusts for a database, and the newest publication that it has seen. */
+/** Which publisher this machine trusts for a database, and the newest publication that this machine has seen. */
 export interface Pin {
   /** Fingerprint of the publisher's key. */
   readonly signer: string;
@@ -22,11 +22,16 @@ export interface Pin {
 
 type PinSettings = Pick<OrderSettings, 'folders' | 'database'>;
 
-/** The file lies beside the copy of the database, not within it, so that it stays if the copy is moved away. */
+/**
+ * The file is next to the copy of the database, not inside it. It therefore stays in place if the copy is moved away.
+ */
 const fileOf = ({ folders, database }: PinSettings): string | undefined =>
   database && `${copyFolder(folders.state, database)}.policy.json`;
 
-/** @throws ErrandError policy if the file cannot be read, because the machine may trust a different publisher. */
+/**
+ * @throws ErrandError policy if the file cannot be read. This machine may trust a different publisher, so it must not
+ * trust a new one.
+ */
 export function readPin(settings: PinSettings): Pin | undefined {
   const file = fileOf(settings);
   if (file === undefined) return undefined;

@@ -1,7 +1,7 @@
 import { domainToUnicode } from 'node:url';
 import { isUrl, parseUrl, unescapedTwice } from '../../platform/net/urls.ts';
 
-/** The orders that a limit applies to. An order must match all fields. */
+/** The orders to which a limit applies. An order must match all fields. */
 export interface Scope {
   /** A retailer's name or host. */
   readonly retailer?: string;
@@ -26,11 +26,11 @@ export interface Limit extends Rule {
   readonly kind: LimitKind;
   /** Maximum in cents, or a count for `quantity_per_line`. */
   readonly max: number;
-  /** The orders that the limit applies to; undefined for all orders. */
+  /** The orders to which the limit applies. Undefined if it applies to all orders. */
   readonly scope: Scope | undefined;
 }
 
-/** Names that are denied, or the only names that are allowed. */
+/** Names that are denied, or names that are the only ones allowed. */
 export interface NameRule extends Rule {
   readonly kind: 'allow' | 'deny';
   readonly names: readonly string[];
@@ -60,7 +60,7 @@ export interface Policy {
   readonly file: string;
   /** IANA name of the time zone in which days and months begin. */
   readonly timeZone: string;
-  /** Whether orders with test keys or in the embedded sandbox are subject to the policy. */
+  /** Whether the policy also applies to orders with test keys and in the embedded sandbox. */
   readonly rehearsals: 'count' | 'exempt';
   /** Whether a user at a terminal may override the policy. */
   readonly overrides: 'terminal' | 'never';
@@ -71,21 +71,21 @@ export interface Policy {
   /** Globs over whole URLs. */
   readonly urls: NameRule | undefined;
   readonly duplicates: DuplicateRule | undefined;
-  /** Amount above which a person must approve, cents. */
+  /** Amount, in cents, above which a person must approve an order. */
   readonly approveAbove: (Rule & { readonly max: number }) | undefined;
-  /** Total of an upload above which a person must approve it as a whole, cents. */
+  /** Total amount, in cents, above which a person must approve an upload as a whole. */
   readonly approveUploadAbove: (Rule & { readonly max: number }) | undefined;
-  /** How long an approval can be used after it was requested, ms. */
+  /** How long, in ms, an approval can be used, counted from its request. */
   readonly approvalMs: number;
-  /** Files with the public keys of those who may approve, as written in the policy. */
+  /** Files with the public keys of the approvers, as the policy names them. */
   readonly approvers: readonly ApproverFile[];
   /** Contents of the key files, if they were published with the policy. */
   readonly keys?: Readonly<Record<string, string>>;
-  /** Fingerprint of the publisher's key, if the policy is published. */
+  /** Fingerprint of the publisher's key. Undefined if the policy is not published. */
   readonly signer?: string;
 }
 
-/** Describes in words which orders a limit applies to; undefined if it applies to all. */
+/** Describes in words the orders to which a limit applies. Undefined if it applies to all orders. */
 export function scopeText(scope: Scope | undefined): string | undefined {
   if (!scope) return undefined;
   const metadata = Object.entries(scope.metadata ?? {}).map(([key, value]) => `${key}=${value}`);
@@ -96,7 +96,7 @@ export function scopeText(scope: Scope | undefined): string | undefined {
 export const outcomes = ['allowed', 'warned', 'needs_approval', 'refused'] as const;
 export type VerdictOutcome = (typeof outcomes)[number];
 
-/** The result of one rule, in the format shown to users. Amounts in cents. */
+/** The result of one rule, in the format that users see. Amounts are in cents. */
 export interface Finding {
   readonly rule: string;
   readonly line: number;
@@ -107,13 +107,13 @@ export interface Finding {
   readonly limit_cents: number | null;
   /** Amount used before this order. */
   readonly used_cents: number | null;
-  /** Amount left for other orders. If this order is allowed, it has already been subtracted. */
+  /** Amount that is left for other orders. If this order is allowed, its amount is already subtracted. */
   readonly left_cents: number | null;
   /** Period in the policy's time zone: `2026-11-22` or `2026-11`. */
   readonly period: string | null;
   /** End of the period, ISO 8601. */
   readonly resets_at: string | null;
-  /** The table row to which the finding applies. Null for a single order, and for a finding on the whole table. */
+  /** The table row to which the finding applies. Null for a single order, and for a finding about the whole table. */
   readonly row: number | null;
 }
 
@@ -124,11 +124,11 @@ export interface Verdict {
   readonly orders: number;
   /** Total of ceilings and fees. */
   readonly amount_cents: number;
-  /** One finding per rule evaluated, worst first. */
+  /** One finding for each rule that was evaluated, worst first. */
   readonly rules: readonly Finding[];
-  /** All findings other than allowed, row by row. */
+  /** Row by row, all findings that are not allowed. */
   readonly rows: readonly Finding[];
-  /** The approval that covers the orders, or the request awaiting a decision. */
+  /** The approval that covers the orders, or the request that awaits a decision. */
   readonly approval?: { readonly id: string; readonly state: 'open' | 'approved' };
 }
 
@@ -136,9 +136,9 @@ export interface Verdict {
 export interface Period {
   /** The day or month, such as `2026-11-22` or `2026-11`. */
   readonly name: string;
-  /** First moment of the period, ms since the epoch. */
+  /** First moment of the period, in ms since the epoch. */
   readonly begin: number;
-  /** First moment after the period, ms since the epoch. */
+  /** First moment after the period, in ms since the epoch. */
   readonly end: number;
 }
 
@@ -149,11 +149,12 @@ export interface Periods {
 
 const hourMs = 3600 * 1000;
 const dayMs = 24 * hourMs;
-/** Largest offset of any time zone from UTC, with a margin for long days, ms. */
+/** Largest offset of any time zone from UTC, in ms. It includes a margin for long days. */
 const zoneMs = 15 * hourMs;
 
 /**
- * The day and month that contain a moment in a time zone. Handles clock changes. Pure. @param now ms since the epoch.
+ * Finds the day and the month that contain a moment in a time zone. Handles clock changes. Pure.
+ * @param now is the moment, in ms since the epoch.
  */
 export function periodsAt(now: number, timeZone: string): Periods {
   const dateAt = datesIn(timeZone);
@@ -173,9 +174,10 @@ export function periodsAt(now: number, timeZone: string): Periods {
 const nameOf = (midnight: number): string => new Date(midnight).toISOString().slice(0, 10);
 
 /**
- * When a calendar date begins in a time zone, ms since the epoch. If the zone skipped the date, returns when the next
- * date begins.
- * @param midnight is the start of the date in UTC. @param dateAt is a function returned by `datesIn`.
+ * When a calendar date begins in a time zone, in ms since the epoch. If the zone skipped the date, this is when the
+ * next date begins.
+ * @param midnight is the start of the date in UTC.
+ * @param dateAt is a function returned by `datesIn`.
  */
 export function beginOf(midnight: number, dateAt: (moment: number) => string): number {
   const name = nameOf(midnight);
@@ -226,8 +228,8 @@ export function zoneNamed(name: string): string | undefined {
 const plainUrlPattern = /^https?:\/\/[^\s\\/?#@]+(?:[/?#][^\s\\]*)?$/i;
 
 /**
- * Whether every parser finds the same host in a URL. Parsers disagree on user names, backslashes and spaces. The
- * service might therefore order from a different host than the policy has checked.
+ * Whether every parser finds the same host in a URL. Parsers disagree about user names, backslashes and spaces. With
+ * such a URL, the service might order from a different host than the one that the policy has checked.
  */
 export const isPlainUrl = (url: string): boolean => plainUrlPattern.test(url) && isUrl(url);
 
@@ -243,7 +245,7 @@ export function plainUrl(text: string): string {
 /** The host of a URL in lower case, without a dot at its end. Text that is not a URL is returned unchanged. */
 export const hostOf = (text: string): string => parsed(text)?.hostname ?? text;
 
-/** All spellings of a URL that a pattern might be written for, in lower case. */
+/** All spellings of a URL for which a pattern might be written, in lower case. */
 export function urlVariants(text: string): string[] {
   const url = parsed(text);
   const forms = [text];
@@ -254,7 +256,7 @@ export function urlVariants(text: string): string[] {
   return [...new Set(forms.flatMap((form) => [form, unescapedTwice(form)]).map(comparable))];
 }
 
-/** Normalizes a text for comparison, so that case and the encoding of accents do not matter. */
+/** Normalizes a text for comparison. Case, and the encoding of accents, then make no difference. */
 export const comparable = (text: string): string => text.normalize('NFC').toLowerCase();
 
 function parsed(text: string): URL | undefined {

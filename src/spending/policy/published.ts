@@ -24,8 +24,8 @@ export interface SignedPolicy extends PublishedPolicy {
 }
 
 /**
- * The authentic policy published in the database, and the problem if this machine does not follow it. Either may be
- * missing.
+ * The policy published in the database if it is authentic, and the problem if this machine does not follow it. Either
+ * may be missing.
  */
 export interface Examined {
   /** Set if it is authentic. */
@@ -34,9 +34,9 @@ export interface Examined {
 }
 
 /**
- * The published policy that this machine follows; undefined if none was ever published. To read the published policy,
- * use only this function or `examinePublished`, because a database row alone proves nothing. At a terminal, the machine
- * trusts the first publisher that it sees from then on.
+ * Reads the published policy that this machine follows. Undefined if none was ever published. Always use this function
+ * or `examinePublished` for this, because a database row alone proves nothing. At a terminal, the first publisher that
+ * the machine sees becomes the one that it trusts.
  * @throws ErrandError policy if the policy is not authentic, or its publisher is not trusted here. Nothing is ordered
  * then.
  */
@@ -57,7 +57,7 @@ export async function publishedPolicy(context: PolicyContext): Promise<SignedPol
 }
 
 /**
- * Like `publishedPolicy`, but returns the problem, and trusts nobody.
+ * Like `publishedPolicy`, but returns the problem instead of throwing it, and never starts to trust a publisher.
  * @throws ErrandError if the journal cannot be read.
  */
 export async function examinePublished(context: PolicyContext): Promise<Examined> {
@@ -90,7 +90,7 @@ async function examine(
   }
 }
 
-/** Rows that were verified, each with its signer. The key is the instance, because a row belongs to a database. */
+/** Rows that were verified, with their signers. They are stored per instance, because a row belongs to one database. */
 const verified = new WeakMap<PublishedPolicies, { readonly stored: string; readonly signer: string }>();
 
 /**
@@ -125,7 +125,10 @@ async function authentic(
   return { ...policy, signer, hash: sha256(text) };
 }
 
-/** @returns the fingerprint of the key. @throws ErrandError policy if the signature does not hold. */
+/**
+ * @returns the fingerprint of the key.
+ * @throws ErrandError policy if the signature is not valid.
+ */
 async function signerOfText(
   context: PolicyContext,
   name: string,
@@ -142,7 +145,10 @@ async function signerOfText(
   );
 }
 
-/** Why this machine does not follow an authentic policy; undefined if it does. @throws ErrandError policy. */
+/**
+ * Why this machine does not follow an authentic policy. Undefined if it does follow the policy.
+ * @throws ErrandError policy.
+ */
 function distrusted(context: PolicyContext, signed: SignedPolicy): ErrandError | undefined {
   const { policySigner } = context.settings;
   const pin = readPin(context.settings);
@@ -179,10 +185,10 @@ function distrusted(context: PolicyContext, signed: SignedPolicy): ErrandError |
   });
 }
 
-/** Whether the only problem is that this machine trusts no publisher yet. */
+/** Whether the only problem is that this machine does not trust any publisher yet. */
 export const isFirstSight = ({ facts }: ErrandError): boolean => facts.code === 'policy_signer_unknown';
 
-/** The error for a published policy that has disappeared. */
+/** The error for a published policy that is no longer in the database. */
 function gone(context: PolicyContext, pin: Pin | undefined, last: LastPublication | undefined): ErrandError {
   const { policySigner, database } = context.settings;
   const seen = pin
@@ -238,7 +244,7 @@ const trustStep = ({ signer }: SignedPolicy): NextStep => ({
   when: 'if that is the key of your publisher',
 });
 
-/** The number of the next publication. It exceeds every number that this machine and the database know. */
+/** The number for the next publication. It is greater than every number that this machine or the database knows. */
 export function nextNumber({ settings }: PolicyContext, policies: PublishedPolicies): number {
   const pin = readPin(settings);
   const stored = policies.stored();
@@ -249,7 +255,7 @@ export function nextNumber({ settings }: PolicyContext, policies: PublishedPolic
   return 1 + Math.max(0, pin?.number ?? 0, ...known);
 }
 
-/** A genuine number is below this limit. A higher one in the database would leave no room for the next publication. */
+/** A genuine number is below this limit. A number above it would leave no room for the next publication. */
 const highestNumber = 1e12;
 
 /** Trusts the publisher of a policy on this machine. @throws StorageError. */

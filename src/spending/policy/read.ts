@@ -32,16 +32,16 @@ const keys = [
   'rehearsals',
 ] as const;
 
-/** Maximum period in which duplicates are looked for, days. Reservations are not kept for longer. */
+/** Maximum period in which duplicates are searched for, in days. Reservations are not kept for longer than this. */
 const maxDays = 400;
-/** Maximum lifetime of an approval, days. */
+/** Maximum lifetime of an approval, in days. */
 const maxApprovalDays = 30;
-/** Default lifetime of an approval, ms. */
+/** Default lifetime of an approval, in ms. */
 const defaultApprovalMs = 24 * 3600 * 1000;
 
 /**
- * Parses the text of a policy file.
- * @throws UsageError naming file, line and key for anything it does not understand. Nothing is ignored.
+ * Parses the text of a policy file. Nothing is ignored.
+ * @throws UsageError for anything that it does not understand, naming file, line and key.
  */
 export function readPolicy(file: string, text: string): Policy {
   const tree = new YamlTree(file, text, { whole: 'a policy is a map: version: 1, …', remedy: withQuotes });
@@ -173,8 +173,8 @@ function readApprove(
 }
 
 /**
- * Tells the user how to quote an amount. Repeats the user's text only if it is clearly an amount, because a plain 9,000
- * may mean dollars or cents.
+ * Tells the user how to write an amount. Repeats the user's text only if it is clearly an amount, because a plain 9,000
+ * may be dollars or cents.
  */
 function withQuotes(text: string): string {
   const amount = readAmount(text);
@@ -185,7 +185,7 @@ function withQuotes(text: string): string {
 
 /**
  * Reads an amount in the same format as on the command line. A whole number without decimals is rejected, because it
- * may mean dollars or cents.
+ * may be dollars or cents.
  */
 function readCents(tree: YamlTree, location: Location): number {
   const amount = readAmount(tree.text(location, 'an amount, such as $200'));
@@ -211,7 +211,7 @@ function readZone(tree: YamlTree, location: Location): string {
   throw tree.refused(location, `takes a time zone such as America/Chicago, not "${zone}"`);
 }
 
-/** Runs a parser written for flags, and reports its errors with the position in the file. */
+/** Runs a parser that was written for flags. Its errors are reported with their position in the file. */
 function asWords<T>(tree: YamlTree, location: Location, read: () => T): T {
   try {
     return read();

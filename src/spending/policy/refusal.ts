@@ -46,7 +46,7 @@ export class PolicyDenial extends ErrandError {
 /** Maximum number of table rows that an error lists individually. */
 const maxRows = 100;
 
-/** The findings that prevent the orders. */
+/** The findings because of which the orders are not allowed. */
 export const against = ({ outcome, rules }: Verdict): readonly Finding[] =>
   rules.filter((finding) => finding.outcome === outcome);
 
@@ -110,7 +110,7 @@ const maxReported = 5;
 /**
  * Formats a verdict, such as `policy: allowed; limits.per_day: $49.00 of $100.00 left for 2026-11-22`. The findings
  * that are not allowed follow. Pure.
- * @param isAsked tells whether the needed approval was already requested, which another line reports.
+ * @param isAsked tells whether the approval was already requested. Another line reports that.
  */
 export function verdictLines({ outcome, rules, rows, approval }: Verdict, isAsked = false): string[] {
   const word = outcomeWords[outcome];

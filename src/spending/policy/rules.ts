@@ -45,7 +45,7 @@ export function rulesOf(policy: Policy): ShownRule[] {
   ].sort((a, b) => a.line - b.line);
 }
 
-/** What each kind of limit adds up. */
+/** For each kind of limit, what it adds up. */
 const covered: Readonly<Record<Policy['limits'][number]['kind'], string>> = {
   per_order: 'each order',
   per_day: 'all orders of a day',
@@ -54,7 +54,7 @@ const covered: Readonly<Record<Policy['limits'][number]['kind'], string>> = {
   quantity_per_line: 'each product of an order',
 };
 
-/** The terms that apply in addition to the rules, in words. */
+/** The terms of a policy other than its rules, in words. */
 export function termsOf(policy: Policy): string[] {
   const { timeZone, rehearsals, overrides, approvers, duplicates, approvalMs } = policy;
   const isApproved =

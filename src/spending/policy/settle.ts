@@ -19,17 +19,19 @@ import { rowKeysOf } from './facts.ts';
 import { type Policy, periodsAt, scopeText } from './policy.ts';
 import { periodOf, summedLimit } from './verdict.ts';
 
-/** Maximum number of orders read individually because the order list does not contain them. */
+/** Maximum number of orders that are read one by one because the order list does not contain them. */
 const maxSingleReads = 20;
-/** Number of pages to read in addition to those that the orders themselves would fill. */
+/** Number of pages to read in addition to those that the orders would fill if there were no others. */
 const morePages = 2;
 const pageRows = 500;
 
 /**
- * Reads at this service the results of the orders for which this account has reservations. A placed order then counts
- * with its actual cost, and reservations for failed or cancelled orders are released. If the service cannot be read,
- * everything stays reserved and a message says so.
- * @param since is in ms since the epoch. @returns whether anything has changed. @throws StorageError.
+ * Reads the results of the orders for which this account has reservations at this service. A placed order then counts
+ * with its actual cost. Reservations for failed or cancelled orders are released. If the service cannot be read,
+ * everything stays reserved, and a message says so.
+ * @param since is in ms since the epoch.
+ * @returns whether anything has changed.
+ * @throws StorageError.
  */
 export async function settleUnsettled(context: OrderContext, since: number): Promise<boolean> {
   const journal = await context.journal();
@@ -68,8 +70,8 @@ export async function settleRead(
 }
 
 /**
- * Reads the results of batch rows. If the service refused a row and the row has no order, the batch has spent nothing
- * on it.
+ * Reads the results of the rows of batches. If the service refused a row and the row has no order, the batch has spent
+ * nothing on that row.
  */
 async function readBatches(
   client: Client,
@@ -98,15 +100,17 @@ async function readBatches(
 }
 
 /**
- * The order that a row's key already had. It belongs to an earlier upload, or to this one if an intermediary sent the
- * upload twice.
+ * The order that already had the key of a row. It belongs to an earlier upload. If an intermediary sent the upload
+ * twice, it belongs to this one.
  */
 function existingOrder(row: unknown): string | undefined {
   const error = textIn(row, 'error');
   return error !== undefined && saysExists(error) ? mentionedOrder(error) : undefined;
 }
 
-/** A row does not count as refused if it failed because its key already has an order. */
+/**
+ * Whether the service refused a row. A row whose key already has an order also fails, but does not count as refused.
+ */
 const isRefused = (row: unknown, batch: unknown): boolean =>
   (textIn(row, 'status') === 'failed' ||
     (textIn(row, 'status') === 'pending' && textIn(batch, 'status') === 'failed')) &&
@@ -136,7 +140,7 @@ async function readOrders(client: Client, active: readonly Reservation[]): Promi
   return readings;
 }
 
-/** The order; undefined if this account, or this machine, cannot see it. */
+/** Reads an order. Undefined if this account or this machine cannot see it. */
 async function orderAt(client: Client, id: string): Promise<unknown> {
   try {
     return (await client.call('order.get', { path: { order_id: id } })).body;
@@ -148,8 +152,7 @@ async function orderAt(client: Client, id: string): Promise<unknown> {
 }
 
 /**
- * The final cost of an order, as far as it is known. If the retailer cancels a placed order, the service still keeps
- * its fee.
+ * The final cost of an order, as far as it is known. If the retailer cancels a placed order, the service keeps the fee.
  */
 function endOf(
   order: unknown,

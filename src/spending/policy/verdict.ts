@@ -23,7 +23,7 @@ import {
 
 export interface Judged {
   readonly policy: Policy;
-  /** The orders for which nothing has been reserved yet. */
+  /** The orders for which nothing was reserved yet. */
   readonly fresh: readonly SpendingOrder[];
   /** All orders of the upload; undefined for a single order. */
   readonly upload: readonly Pick<SpendingOrder, 'cents' | 'facts'>[] | undefined;
@@ -45,8 +45,8 @@ export function judge(judged: Judged): Verdict {
     const finding = { ...found, row: row ?? null };
     if (finding.outcome !== 'allowed') rows.push(finding);
     const before = worst.get(finding.rule);
-    // Keep the worst finding for each rule, and the first if several are equally bad. If all orders are allowed, keep
-    // the last finding, because it shows what is left after all of them.
+    // For each rule, keep the worst finding. If several are equally bad, keep the first. If all orders are allowed,
+    // keep the last finding, because it shows what is left after all of them.
     if (!before || rank(before) === 0 || rank(finding) > rank(before)) worst.set(finding.rule, finding);
   };
   for (const limit of policy.limits) judgeLimit(limit, judged, add);
@@ -87,8 +87,8 @@ const metadataOf = (scope: Scope | undefined): string[] =>
   Object.entries(scope?.metadata ?? {}).map(metadataHash);
 
 /**
- * Describes the sum behind a limit: the orders that it adds up, and the period.
- * @param isRehearsal tells whether it adds up rehearsals or live orders.
+ * Describes the sum that a limit restricts: the orders that are added up, and the period.
+ * @param isRehearsal tells whether rehearsals or live orders are added up.
  */
 export const summedLimit = (
   scope: Scope | undefined,
@@ -105,7 +105,7 @@ export const summedLimits = ({ limits }: Policy, periods: Periods, isRehearsal: 
     return period ? [summedLimit(scope, period, isRehearsal)] : [];
   });
 
-/** The period of a limit; undefined if it has none. */
+/** The period of a limit. Undefined if it has none. */
 export const periodOf = (kind: Limit['kind'], { day, month }: Periods): Period | undefined =>
   kind === 'per_day' ? day : kind === 'per_month' ? month : undefined;
 
@@ -169,8 +169,7 @@ function judgeLimit(
 }
 
 /**
- * Formats an amount. A ceiling that errand cannot parse is stored as an amount above every limit, so it needs its own
- * text.
+ * Formats an amount. If errand could not parse a ceiling, the amount is above every limit, and is replaced by words.
  */
 const amountText = (cents: number): string =>
   cents > Number.MAX_SAFE_INTEGER / 2 ? 'a price that cannot be read here' : formatMoney(cents);
@@ -190,7 +189,7 @@ export function findingOf({ rule, line }: Rule, outcome: VerdictOutcome, message
   return { rule, line, applies_to: null, outcome, message, ...none };
 }
 
-/** The largest quantity of any one product in an order, summed over all its lines. */
+/** The largest quantity of a single product in an order, summed over all lines of that product. */
 function maxOfOneProduct(lines: SpendingOrder['lines']): number {
   const counts = new Map<string, number>();
   for (const { url, quantity } of lines) {
@@ -233,7 +232,10 @@ function judgeTerms(policy: Policy, order: SpendingOrder): FindingDraft[] {
   return found;
 }
 
-/** Whether a person must approve an amount. @param of says what the amount is for. */
+/**
+ * Checks whether a person must approve an amount.
+ * @param of says what the amount is for.
+ */
 function aboveFinding(rule: NonNullable<Policy['approveAbove']>, cents: number, of = ''): FindingDraft {
   const isAbove = cents > rule.max;
   const text = `${amountText(cents)} is ${isAbove ? 'above' : 'not above'} ${formatMoney(rule.max)}${of}`;
@@ -250,8 +252,8 @@ function retailerProblem({ kind, names }: NonNullable<Policy['retailers']>, { li
 }
 
 /**
- * Whether a pattern matches a whole URL. `*` matches any text. Escapes and case do not matter. No pattern can make the
- * match slow.
+ * Whether a pattern matches a whole URL. `*` matches any text. Escapes and case make no difference. The match is fast
+ * for every pattern.
  */
 export function matchesUrl(glob: string, url: string): boolean {
   const pattern = comparable(glob);
@@ -273,8 +275,8 @@ function matchesGlob(glob: string, text: string): boolean {
 }
 
 /**
- * Returns a function that looks for a likely duplicate of an order. It searches earlier orders and earlier rows of the
- * same upload, so call it for the rows in order.
+ * Returns a function that looks for a likely duplicate of an order. It searches earlier orders, and earlier rows of the
+ * same upload. Therefore it must be called for the rows in order.
  */
 function duplicateFinder({
   policy: { duplicates },
@@ -297,7 +299,7 @@ function duplicateFinder({
   for (const one of first ? usage.like(facts, now - withinMs, first.isRehearsal) : []) {
     if (hasBoughtNothing(one)) continue;
     const earlier = `${one.orderId ?? one.key} of ${new Date(one.at).toISOString().slice(0, 16)}Z`;
-    // It is no longer known what this reservation was for.
+    // The reservation was changed, so it is no longer known what it was for.
     if (one.isAltered) altered = `${earlier}, whose reservation was changed`;
     for (const key of keysOf(one.facts)) places.set(key, earlier);
   }
@@ -315,9 +317,9 @@ function duplicateFinder({
 
 type DuplicateFacts = Pick<SpendingOrder['facts'], 'products' | 'recipient' | 'address'>;
 
-/** Marks the address of a reservation from before the canonical form. */
+/** Prefix that marks the address of a reservation from the time before the canonical form. */
 const earlierForm = 'earlier ';
 
-/** Whether an order did not succeed. If the retailer cancelled it, the service still keeps its fee. */
+/** Whether an order did not succeed. If the retailer cancelled the order, the service keeps the fee. */
 const hasBoughtNothing = ({ state, counted, feeCents }: Reservation): boolean =>
   state === 'released' || (state === 'settled' && counted <= feeCents);

@@ -11,9 +11,9 @@ export interface RecordedIntent {
   /** ISO 8601. */
   readonly at: string;
   readonly ceilingCents: number | undefined;
-  /** SHA-256 of the request. It is used to recognize a repeated command. */
+  /** SHA-256 of the request. A repeated command has the same hash. */
   readonly content: string;
-  /** Whether the user placed another order on purpose, either with --new or by choosing its key. */
+  /** Whether the user placed another order on purpose, either with `--new` or by choosing the key of the order. */
   readonly isDeliberate: boolean;
   state: 'open' | 'made' | 'ended';
   /** Id of the order, batch or return that the service created. */
@@ -30,7 +30,7 @@ interface RecordedEnd {
   readonly placed: { readonly cents: number; readonly currency: string } | undefined;
 }
 
-/** What the audit chain records about the orders at one service. The chain is verified while it is read. */
+/** The facts that the audit chain records about the orders at one service. The chain is verified while it is read. */
 export class ChainFacts {
   readonly check = new ChainCheck();
   /** By idempotency key. */
@@ -80,7 +80,7 @@ function advance(intent: RecordedIntent, record: Fields): void {
     intent.madeId = typeof id === 'string' ? id : undefined;
   }
   if (kind === 'refused' || kind === 'given_up' || kind === 'moved_out') intent.state = 'ended';
-  // An order that a sandbox has undone no longer counts as an order of this machine.
+  // If a sandbox has undone an order, the order no longer counts as one of this machine.
   if (kind === 'refused') intent.madeId = undefined;
   const amount = kind === 'paid' ? numberIn(record, 'amount_cents') : undefined;
   const currency = textIn(record, 'currency');
@@ -98,5 +98,5 @@ function endOf(record: Fields, before: RecordedEnd | undefined): RecordedEnd {
   return { status, cents, currency, placed };
 }
 
-/** An order with its id, as the service returns it. */
+/** An order as the service returns it, with its id. */
 export type FoundOrder = Readonly<Record<string, unknown>> & { readonly id: string };

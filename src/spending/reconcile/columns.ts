@@ -64,7 +64,7 @@ export const columns: readonly Column[] = [
       (Array.isArray(findings) ? findings : [])
         .map(({ message, command }) => `${message}: ${command}`)
         .join('; '),
-    // Each finding is on its own line, so that commands are not truncated.
+    // Put each finding on a line of its own, so that its command is not truncated.
     value: ({ findings }) =>
       Object.fromEntries(
         (Array.isArray(findings) ? findings : []).map(({ message, command }) => [message, command]),

@@ -33,25 +33,25 @@ export interface Finding {
     | 'set_aside';
   readonly order_id: string | null;
   readonly key: string | null;
-  /** The amount in question, cents; null if it is unknown. */
+  /** The amount in question, in cents; null if it is unknown. */
   readonly cents: number | null;
   readonly message: string;
   /** The command that resolves the discrepancy or shows details. */
   readonly command: string;
 }
 
-/** Time within which a return should be credited after its approval, ms. */
+/** Maximum time, in ms, between the approval of a return and its credit. */
 const creditMs = 14 * 24 * 3600 * 1000;
 /**
- * Two orders with the same content are reported if they are less than this time apart, ms. They are not reported if the
- * second was placed on purpose.
+ * Time in ms. Two orders with the same content are reported if less than this lies between them. They are not reported
+ * if the second order was placed on purpose.
  */
 const sameDayMs = 24 * 3600 * 1000;
 
 type Make = Omit<Finding, 'order_id' | 'key' | 'cents'> & Partial<Finding>;
 const finding = (make: Make): Finding => ({ order_id: null, key: null, cents: null, ...make });
 
-/** Finds discrepancies among this machine's records, and between them and the service's records. Pure. */
+/** Finds discrepancies, both within this machine's records and between these and the service's records. Pure. */
 export function findingsOf(facts: Facts, money: ReadonlyMap<string, OrderMoney>): Finding[] {
   const orders = ownOrdersOf(facts).flatMap(({ order, intent }) => {
     const sums = money.get(order.id);
@@ -124,12 +124,12 @@ function ofOrder(facts: Facts, order: FoundOrder, intent: RecordedIntent, money:
   return found;
 }
 
-/** Adds a finding about an order. */
+/** Adds a finding that is about an order. */
 type Add = (name: Finding['finding'], message: string, cents?: number, command?: string) => void;
 
 const isPlaced = (order: FoundOrder): boolean => textIn(order, 'status') === 'order_placed';
 
-/** Compares an order's ceiling with the one requested, and with what was charged. */
+/** Compares the ceiling of an order with the requested ceiling, and with the amount charged. */
 function checkCeiling(order: FoundOrder, { operation, ceilingCents }: RecordedIntent, add: Add): void {
   const charge = chargeOf(order);
   const ceiling = centsIn(order, 'max_price');
@@ -140,7 +140,7 @@ function checkCeiling(order: FoundOrder, { operation, ceilingCents }: RecordedIn
       `${formatMoney(charge.cents)} were charged under a ceiling of ${formatMoney(ceiling)}`,
       charge.cents - ceiling,
     );
-  // A batch has a ceiling for each of its rows.
+  // A batch has a separate ceiling for each row.
   if (operation !== 'bulk.create' && ceilingCents !== undefined && ceilingCents !== ceiling)
     add(
       'other_ceiling',
@@ -149,7 +149,7 @@ function checkCeiling(order: FoundOrder, { operation, ceilingCents }: RecordedIn
     );
 }
 
-/** Compares an order's cost with the one recorded earlier, and with what was credited for its returns. */
+/** Compares the cost of an order with the cost recorded earlier, and with the credits for its returns. */
 function checkCost(facts: Facts, order: FoundOrder, money: OrderMoney, add: Add): void {
   const charge = chargeOf(order);
   const status = textIn(order, 'status') ?? '';
@@ -166,8 +166,8 @@ function checkCost(facts: Facts, order: FoundOrder, money: OrderMoney, add: Add)
     );
   const credited = creditedIn(order);
   const paysFirst = money.payer === 'wallet' || money.payer === 'retailer_account';
-  // If the retailer cancels an order, a refund is expected and needs no finding. A placed order that fails in any other
-  // way is suspicious.
+  // If the retailer cancels an order, a refund is expected, and no finding is needed. If a placed order fails in any
+  // other way, that is suspicious.
   if (paysFirst && recorded?.placed && cost === 0 && status !== 'cancelled_by_retailer') {
     const { cents, currency } = recorded.placed;
     if (credited < cents)
@@ -185,7 +185,7 @@ function checkCost(facts: Facts, order: FoundOrder, money: OrderMoney, add: Add)
     );
 }
 
-/** Finds returns that were approved some time ago and have no credit. */
+/** Finds returns that were approved long enough ago but have no credit. */
 function checkReturns(order: FoundOrder, now: number, add: Add): void {
   for (const one of objectsIn(order, 'returns')) {
     const at = Date.parse(textIn(one, 'updated_at') ?? '');
@@ -210,18 +210,21 @@ const dueWords = ({ cents, what, currency, note }: MoneyDue): string =>
 const commandOf = ({ returnId }: MoneyDue, id: string): string =>
   returnId === undefined ? shellLine`errand order explain ${id}` : shellLine`errand return get ${returnId}`;
 
-/** Two orders of this machine with the same content. Neither used `--new` or a key that the user chose. */
+/**
+ * Two orders of this machine with the same content. Neither of them was placed with `--new` or with a key that the user
+ * chose.
+ */
 interface Duplicates {
   readonly earlier: FoundOrder;
   readonly later: FoundOrder;
   readonly key: string;
-  /** Interval between the two, ms. */
+  /** Interval between the two, in ms. */
   readonly apartMs: number;
 }
 
 /**
- * Pairs of orders that have the same content and were placed within a day. `order create` compares content in the same
- * way to recognize repeated commands. Rows of a batch are not compared.
+ * Finds pairs of orders that have the same content and were placed within a day. The contents are compared as
+ * `order create` compares them to recognize repeated commands. Rows of a batch are not compared.
  */
 function duplicatesIn(orders: readonly OwnOrder[]): Duplicates[] {
   const last = new Map<string, OwnOrder>();
@@ -246,7 +249,7 @@ function duplicatesIn(orders: readonly OwnOrder[]): Duplicates[] {
 }
 
 /**
- * Duplicates placed within the duplicate window. There should be none, because a repeated command is refused in that
+ * Finds duplicates within the duplicate window. There should be none, because a repeated command is refused within that
  * window.
  */
 const sameContent = (orders: readonly OwnOrder[], { duplicateWindowMs }: Facts): Finding[] =>
@@ -260,7 +263,7 @@ const sameContent = (orders: readonly OwnOrder[], { duplicateWindowMs }: Facts):
       }),
     );
 
-/** Duplicates after the duplicate window. These may well be intended. */
+/** Finds duplicates after the duplicate window. These may well be intended. */
 export const repeatedLater = (facts: Facts): string[] =>
   duplicatesIn(ownOrdersOf(facts))
     .filter(({ apartMs }) => apartMs > facts.duplicateWindowMs)
@@ -287,7 +290,7 @@ const ownOrdersOf = ({ own: ours, orders }: Facts): OwnOrder[] =>
     return order ? [{ order, intent }] : [];
   });
 
-/** Finds reservations that the policy still counts although the order has ended or was never recorded. */
+/** Finds reservations that the policy still counts, although the order has ended or was never recorded. */
 function unsettled({ reservations, orders, chain }: Facts): Finding[] {
   return reservations
     .filter(({ state, orderId, intents }) => {

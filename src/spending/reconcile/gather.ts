@@ -25,64 +25,70 @@ export interface Facts {
   readonly since: string;
   readonly now: number;
   readonly chain: ChainFacts;
-  /** Journal records that are still open and that no live process is working on. */
+  /** Records of the journal that are still open, and on which no live process is working. */
   readonly open: readonly JournalRecord[];
   /**
-   * Intents that are open in the chain but missing from the journal, because it was repaired or someone removed them.
+   * Intents that are open in the chain but missing from the journal. Either the journal was repaired, or someone
+   * removed them.
    */
   readonly lost: readonly RecordedIntent[];
   /** Flags that make a suggested command use the same service. */
   readonly where: string;
-  /** Number of records that are being sent at this moment. */
+  /** Number of records that other processes are sending at this moment. */
   readonly atWork: number;
   /** Number of open records that belong to other services or accounts. */
   readonly elsewhere: number;
-  /** Orders of this machine by order id, each with the intent that created it. */
+  /** Orders of this machine, keyed by order id. Each has the intent that created the order. */
   readonly own: ReadonlyMap<string, RecordedIntent>;
-  /** All orders at the service since `since`, whether this machine created them or not. */
+  /** All orders that the service created since `since`, whether this machine placed them or not. */
   readonly orders: ReadonlyMap<string, FoundOrder>;
   /** Orders of this machine that the service does not return. */
   readonly missing: readonly string[];
   /**
-   * Orders at the service that very likely result from an intent in doubt. Maps each order to the key of the intent.
+   * Orders at the service that are very likely the result of an intent in doubt. Maps each order to the key of that
+   * intent.
    */
   readonly doubted: ReadonlyMap<string, string>;
-  /** Time during which a repeated command is refused, ms. */
+  /** Time during which a repeated command is refused, in ms. */
   readonly duplicateWindowMs: number;
-  /** Number of orders not read, because there were too many to read individually. */
+  /** Number of orders that were not read, because there were too many to read one by one. */
   readonly unread: number;
   readonly reservations: readonly Reservation[];
   readonly wallet: WalletPart;
   /** The wallet, to be compared with the last recorded balance. */
   readonly balance: WalletRead;
-  /** All intents in the chain, by the id of the order that they created. */
+  /** All intents in the chain, keyed by the id of the order that they created. */
   readonly made: ReadonlyMap<string, RecordedIntent>;
   /** Fingerprint of the API key. */
   readonly account: string;
 }
 
-/** Maximum number of orders read individually because the order list does not show them. */
+/** Maximum number of orders that are read one by one because the order list does not show them. */
 const maxSingleReads = 500;
 const atOnce = 8;
-/** Allowed difference between the clocks of this machine and of the service, ms. */
+/** Allowed difference, in ms, between the clocks of this machine and the service. */
 const slackMs = 3600 * 1000;
 
-/** Maximum age of the orders that are read to explain a change of the balance, ms. */
+/** Maximum age, in ms, of the orders that are read to explain a change of the balance. */
 const walletMs = 60 * 24 * 3600 * 1000;
-/** Time for which a batch may still create orders after it was sent, ms. */
+/** How long, in ms, a batch may still create orders after it was sent. */
 const batchLifetimeMs = 24 * 3600 * 1000;
 
 /** Whether an order matches a request body. */
 export type Describes = (body: JournalRecord['body'], order: FoundOrder) => boolean;
 
-/** Reads all facts. @param sinceMs is the time from which intents and orders are read. @throws ErrandError. */
+/**
+ * Reads all facts.
+ * @param sinceMs is the earliest time of the intents and orders to read.
+ * @throws ErrandError.
+ */
 export async function gather(context: Context, sinceMs: number, describes: Describes): Promise<Facts> {
   const service = context.settings.baseUrl.value;
   const client = await context.client();
   const { account } = await context.sender();
   const journal = journalExists(context.settings) ? await context.journal() : undefined;
-  // Read this machine's intents after the list of orders. Otherwise an order placed in the meantime would look as if
-  // someone else had placed it.
+  // Read this machine's intents after the list of orders. Otherwise an order placed in the meantime would look like an
+  // order of someone else.
   const now = context.clock.now();
   const earlier = walletNoteOf(lastWallet(journal, service, account));
   const from = Math.min(sinceMs, now - walletMs);
@@ -132,7 +138,10 @@ function lastWallet(
   return row && recordOfRow(row);
 }
 
-/** Intents from before the compared period. By the service's time, their orders may still fall within the period. */
+/**
+ * Intents from before the compared period. By the service's time, the orders of these intents may still fall within the
+ * period.
+ */
 const before = (intents: readonly RecordedIntent[], sinceMs: number): RecordedIntent[] =>
   intents.filter(({ at, operation }) => {
     const ageMs = sinceMs - Date.parse(at);
@@ -141,7 +150,7 @@ const before = (intents: readonly RecordedIntent[], sinceMs: number): RecordedIn
 
 /**
  * The orders in the compared period. For an order of this machine, the time of its intent counts. For any other order,
- * its own time counts.
+ * the time of the order itself counts.
  */
 function within(
   found: ReadonlyMap<string, FoundOrder>,
@@ -154,8 +163,8 @@ function within(
 }
 
 /**
- * Looks at orders that this machine did not record. Compares their content to find those that an intent in doubt has
- * created.
+ * Looks at orders that this machine did not record. Finds those that an intent in doubt has created, by comparing their
+ * content.
  */
 function doubtedIn(
   records: readonly JournalRecord[],
@@ -179,7 +188,10 @@ function doubtedIn(
   return doubted;
 }
 
-/** A damaged record never counts as in progress, because the damage may also affect its owner. */
+/**
+ * Whether another process is working on a record. A damaged record never counts, because the damage may also affect the
+ * name of that process.
+ */
 const isAtWork = (record: JournalRecord): boolean => record.state !== 'damaged' && isOthers(record);
 
 const isHere = ({ base_url: url, account: of }: JournalRecord, service: string, account: string): boolean =>
@@ -190,7 +202,7 @@ const ofService = (journal: Journal, sinceMs: number, service: string, account: 
     .since(sinceMs)
     .filter(({ baseUrl, account: of }) => baseUrl === service && (of === account || of === paidAccount));
 
-/** The orders that intents have led to. For a batch, the service is asked for the orders of its rows. */
+/** The orders that resulted from intents. For a batch, the service is asked for the orders of the rows. */
 async function ownOrders(
   client: Client,
   intents: readonly RecordedIntent[],
@@ -214,7 +226,8 @@ async function ownOrders(
 }
 
 /**
- * Reads orders individually and adds them to `orders`. @returns the ids of the orders that the service does not show.
+ * Reads orders one by one and adds them to `orders`.
+ * @returns the ids of the orders that the service does not show.
  */
 async function readSingle(
   client: Client,
@@ -230,7 +243,7 @@ async function readSingle(
   return missing;
 }
 
-/** The fee of an order that an intent has created, cents. */
+/** The fee, in cents, of an order that an intent has created. */
 export const feeOf = (intent: RecordedIntent | undefined, { feeCents }: WalletPart): number | undefined =>
   intent?.operation === 'agent.order.create' ? limits.agentOrderFeeCents : feeCents;
 
@@ -249,16 +262,16 @@ interface WalletPart {
   readonly feeCents: number | undefined;
   /** The part of the balance that cannot be spent. */
   readonly setAside: number | undefined;
-  /** The amount that all open orders of the account hold according to the service's rules. */
+  /** The amount that all open orders of the account hold, as inferred from the service's rules. */
   readonly heldByRule: number;
 }
 
-/** Maximum number of attempts to read the orders while the balance stays the same. */
+/** If the balance changes while the orders are read, they are read again, but at most this many times in all. */
 const maxReads = 3;
 
 /**
- * The orders since a given time, and the balance that matches them. The balance matches if it is the same before and
- * after the orders are read.
+ * Reads the orders since a given time, and the balance that belongs to them. A balance belongs to the orders if it is
+ * the same before and after they are read.
  */
 async function readBalance(client: Client, sinceMs: number): Promise<Omit<WalletRead, 'before' | 'from'>> {
   const query = { created_after: new Date(sinceMs).toISOString() };
@@ -286,8 +299,8 @@ async function walletOf(client: Client): Promise<Pick<WalletRead, 'balance' | 's
 }
 
 /**
- * Reads the wallet and the orders that hold part of its balance. Reads both again if they do not match, because an
- * order may have changed between the two reads.
+ * Reads the wallet, and the orders that hold part of its balance. If the two do not match, reads both again, because an
+ * order may have changed in between.
  */
 async function readWallet(client: Client): Promise<WalletPart> {
   let part = await walletNow(client);

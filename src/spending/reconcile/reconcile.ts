@@ -6,18 +6,16 @@ import { type Finding, findingsOf, repeatedLater } from './findings.ts';
 import { type Facts, feeOf } from './gather.ts';
 import { walletMoves } from './wallet-moves.ts';
 
-/** Result of a reconciliation. Amounts in the currency's minor unit. */
+/** Result of a reconciliation. Amounts are in the currency's minor unit. */
 export interface Reconciliation {
   readonly agrees: boolean;
   readonly service: string;
   /** ISO 8601. */
   readonly since: string;
-  /**
-   * Number of this machine's orders that were compared. The next field counts those whose cost cannot be determined.
-   */
+  /** Number of this machine's orders that were compared. The field after this one counts those with an unknown cost. */
   readonly orders: number;
   readonly incomplete: number;
-  /** What this machine's orders hold and cost, by payer. */
+  /** What the orders of this machine hold and cost, by payer. */
   readonly sums: readonly MoneySum[];
   /** Orders of the account that this machine did not create. */
   readonly elsewhere: { readonly orders: number; readonly sums: readonly MoneySum[] };
@@ -25,17 +23,17 @@ export interface Reconciliation {
     readonly balance: number | null;
     readonly spendable: number | null;
     /**
-     * Amount that the wallet has set aside. The next two fields are the amount that open orders hold by rule, and the
-     * difference.
+     * Amount that the wallet has set aside. The two fields after this one are the amount that open orders hold by rule,
+     * and the difference between the two.
      */
     readonly set_aside: number | null;
     readonly held_by_rule: number;
     readonly difference: number | null;
-    /** When the balance used for comparison was recorded, ISO 8601; null the first time. */
+    /** When the balance used for the comparison was recorded, ISO 8601. Null the first time. */
     readonly compared_with: string | null;
     /**
-     * The expected balance, given the orders since the recorded one. The next field is the amount by which the actual
-     * balance is higher.
+     * The expected balance: the recorded balance, changed by the orders since then. The field after this one is the
+     * amount by which the actual balance is higher.
      */
     readonly expected: number | null;
     readonly unexplained: number | null;
@@ -46,7 +44,7 @@ export interface Reconciliation {
   readonly notes: readonly string[];
 }
 
-/** Maximum number of orders made elsewhere that are reported as separate findings. */
+/** Maximum number of orders made elsewhere for which there is a separate finding. */
 const maxElsewhere = 20;
 
 /** Compares the facts. Pure. @param isExclusive tells whether nobody else uses the account. */
@@ -132,8 +130,8 @@ function exclusive(others: readonly string[], wallet: Reconciliation['wallet']):
 }
 
 /**
- * Describes how the balance differs from the expected one, which follows from the last recorded balance and the orders
- * since then; undefined if there is no difference.
+ * Describes how the balance differs from the expected balance, which follows from the last recorded balance and the
+ * orders since then. Undefined if there is no difference.
  */
 function balanceWords({ balance, compared_with: at, expected, unexplained }: Reconciliation['wallet']) {
   if (balance === null || expected === null || unexplained === null || unexplained === 0) return undefined;

@@ -4,34 +4,34 @@ import { moneyOf } from '../money-of-order.ts';
 import type { FoundOrder, RecordedIntent } from './chain-facts.ts';
 
 /**
- * A recorded wallet balance, and what orders had cost the wallet by then. Amounts are in cents, times in ms since the
- * epoch.
+ * A recorded wallet balance, and how much orders had cost the wallet by then. Amounts are in cents, and times in ms
+ * since the epoch.
  */
 export interface WalletNote {
   readonly at: number;
   readonly balance: number;
-  /** The total cost to the wallet of the orders since `from`, according to the service's rules. */
+  /** The total cost to the wallet of the orders since `from`, as inferred from the service's rules. */
   readonly net: number;
   readonly from: number;
   /** The service's fee per order at the time. */
   readonly fee: number;
 }
 
-/** The wallet balance and the orders that match it. */
+/** The wallet balance, and the orders that belong to it. */
 export interface WalletRead {
   readonly balance: number | undefined;
   readonly spendable: number | undefined;
   readonly fee: number | undefined;
-  /** False if the balance changed during every attempt to read the orders. */
+  /** False if the balance changed during each attempt to read the orders. */
   readonly isSteady: boolean;
   readonly orders: ReadonlyMap<string, FoundOrder>;
   /** The last recorded balance of this account; undefined the first time. */
   readonly before: WalletNote | undefined;
-  /** Time from which orders count in the next comparison, ms since the epoch. */
+  /** Time from which orders count in the next comparison, in ms since the epoch. */
   readonly from: number;
 }
 
-/** How the balance compares with the last recorded one. Cents. */
+/** How the balance compares with the last recorded balance. Amounts are in cents. */
 export interface WalletMoves {
   readonly expected: number;
   /** The difference that no order explains; positive if the balance is higher than expected. */
@@ -56,17 +56,17 @@ export function walletMoves(
   intents: ReadonlyMap<string, RecordedIntent>,
 ): WalletMoves | undefined {
   if (!before || !isSteady || balance === undefined || fee === undefined) return undefined;
-  // The fee may have changed, so orders from before the balance was recorded count with the fee of that time.
+  // The fee may have changed. Therefore, orders from before the balance was recorded count with the fee of that time.
   const feeOf = (createdAt: number): number => (createdAt < before.at ? before.fee : fee);
   const net = netOf(orders, before.from, intents, feeOf);
   const expected = before.balance + before.net - net;
   return { expected, difference: balance - expected };
 }
 
-/** Time during which an unchanged balance is not recorded again, ms. */
+/** For how long, in ms, an unchanged balance is not recorded again. */
 const renewedMs = 24 * 3600 * 1000;
 
-/** The balance entry to record; undefined if it would add nothing new or the balance is unknown. Pure. */
+/** The balance entry to record. Undefined if the balance is unknown, or if the entry would add nothing new. Pure. */
 export function walletEntry(
   wallet: WalletRead,
   intents: ReadonlyMap<string, RecordedIntent>,
@@ -86,7 +86,9 @@ export function walletEntry(
   return { kind: 'wallet', cents: balance, detail: { ...detail, difference: difference ?? null } };
 }
 
-/** The total that orders have cost the wallet according to the service's rules, minus money returned. In cents. */
+/**
+ * The total, in cents, that orders have cost the wallet, minus returned money. It is inferred from the service's rules.
+ */
 const netOf = (
   orders: ReadonlyMap<string, FoundOrder>,
   from: number,

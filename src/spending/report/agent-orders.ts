@@ -7,8 +7,8 @@ import { ChainFacts } from '../reconcile/chain-facts.ts';
 import type { Span } from './tally.ts';
 
 /**
- * Notes on orders that this machine paid by challenge. They are needed because the service's list does not contain such
- * orders. Empty if there are none. A journal that cannot be read is reported but does not stop the report.
+ * Notes about orders that this machine paid by challenge. The service's list does not contain such orders. Empty if
+ * there are none. If the journal cannot be read, this is reported, but the report continues.
  */
 export async function agentOrderNotes(context: Context, { since, before }: Span): Promise<string[]> {
   const { baseUrl } = context.settings;

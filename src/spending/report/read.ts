@@ -6,9 +6,9 @@ import type { Context } from '../../run/context.ts';
 
 interface WalletFacts {
   readonly id: string;
-  /** The service's fee per order, cents; undefined if the service does not report it. */
+  /** The service's fee per order, in cents; undefined if the service does not report it. */
   readonly feeCents: number | undefined;
-  /** Wallet balance, cents; undefined if the service does not report it. */
+  /** Wallet balance, in cents; undefined if the service does not report it. */
   readonly balance: number | undefined;
 }
 
@@ -27,12 +27,12 @@ export async function readWallet(context: Context): Promise<WalletFacts> {
   };
 }
 
-/** Converts the URL of a product to the name of its retailer. */
+/** Finds the name of the retailer that belongs to the URL of a product. */
 export type RetailerNames = (url: string) => string;
 
 /**
- * Reads the service's list of retailers and indexes it by host. A retailer that is not in the list is named by its
- * host.
+ * Reads the service's list of retailers, and indexes it by host. If a retailer is not in the list, its host is used as
+ * its name.
  * @throws ErrandError if the service cannot be reached.
  */
 export async function readRetailers(client: Client): Promise<RetailerNames> {

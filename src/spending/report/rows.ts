@@ -11,7 +11,7 @@ export const payerNames: Readonly<Record<SpendRow['paidBy'], string>> = {
   challenge: 'challenge',
 };
 
-/** For each kind of money line, the amount in a row to which it is added. */
+/** For each kind of money line, the amount of a row to which it is added. */
 export const amountOf = {
   charge: 'spent_cents',
   fee: 'fees_cents',
@@ -53,15 +53,13 @@ export function plainColumns(by: Grouping): readonly Column[] {
   ];
 }
 
-/**
- * Amounts that people see only if at least one row has a value other than 0. The remaining amounts still add up without
- * them.
- */
+/** Amounts that people see only if they are not 0 in every row. Without them, the other amounts still add up. */
 const rare = ['fees', 'refunded', 'credited', 'held'] as const;
 const weights = { spent: 9, fees: 8, refunded: 8, credited: 8, net: 10, held: 7 } as const;
 
 /**
- * Columns for people. Columns that are 0 everywhere are omitted, and `*` marks amounts inferred from rules alone. Pure.
+ * Columns for people. Columns that are 0 in every row are left out. `*` marks amounts that were inferred from rules
+ * alone. Pure.
  */
 export function tableColumns(by: Grouping, rows: readonly SpendRow[]): readonly Column[] {
   const starred = new Set<string>(rows.flatMap(({ byRule }) => [...byRule].map((what) => amountOf[what])));
@@ -92,7 +90,7 @@ export function tableColumns(by: Grouping, rows: readonly SpendRow[]): readonly 
 const payerIn = ({ paid_by: payer }: Row): string =>
   Object.entries(payerNames).find(([key]) => key === payer)?.[1] ?? '';
 
-/** The cost of a row as a share of the total for the same payer and currency. Pure. */
+/** The cost of a row, as a share of the total for the same payer and currency. Pure. */
 export const shareColumn = (totals: readonly SpendRow[]): Column => ({
   name: 'share',
   path: 'share',

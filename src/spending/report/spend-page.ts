@@ -11,7 +11,7 @@ interface SpendPage {
   readonly notes: readonly string[];
   /** Base URL of the service. */
   readonly service: string;
-  /** When the report was made, ms since the epoch. */
+  /** When the report was made, in ms since the epoch. */
   readonly now: number;
 }
 

@@ -6,34 +6,34 @@ import { moneyOf } from '../money-of-order.ts';
 import { beginOf, datesIn } from '../policy/policy.ts';
 import { type RetailerNames, retailersOf } from './read.ts';
 
-/** Totals of a group of orders for one payer and one currency. */
+/** Totals of a group of orders, for one payer and one currency. */
 export interface SpendRow {
-  /** Name of the group; undefined if the orders do not contain it. */
+  /** Name of the group. Undefined if the orders do not have the value by which they are grouped. */
   readonly group: string | undefined;
   readonly paidBy: Payer;
   readonly currency: string;
-  /** Number of orders whose goods this payer pays for. */
+  /** Number of orders whose goods were paid by this payer. */
   orders: number;
-  /** Cost of goods, shipping and tax. Like all amounts below, it is in minor units of the currency. */
+  /** Cost of goods, shipping and tax. This amount, like all amounts below, is in minor units of the currency. */
   spent: number;
   fees: number;
   refunded: number;
   credited: number;
-  /** Net cost, which is spent plus fees minus refunded and credited. */
+  /** Net cost: spent plus fees, minus refunded and credited. */
   net: number;
   held: number;
-  /** The kinds of amounts that are at least partly inferred from the service's rules. */
+  /** The kinds of amounts of which at least a part was inferred from the service's rules. */
   readonly byRule: Set<MoneyLine['what']>;
 }
 
 /**
- * Maximum number of separate groups. All further groups are combined into one, so that memory does not grow with the
- * orders.
+ * Maximum number of separate groups. All further orders are combined into one group, so that memory does not grow with
+ * the number of orders.
  */
 const maxGroups = 10_000;
 const otherGroups = '(others)';
 
-/** Adds up orders one by one. Memory grows with the number of groups, not of orders. */
+/** Adds up orders one by one. Memory grows with the number of groups, not with the number of orders. */
 export class Tally {
   readonly #groupOf: GroupOf;
   readonly #feeCents: number | undefined;
@@ -62,7 +62,10 @@ export class Tally {
       if (basis === 'by_rule') this.#row(group, of, currency).byRule.add(what);
   }
 
-  /** The rows. They are sorted by time if the groups are days or months, otherwise with the most expensive first. */
+  /**
+   * The rows. If the groups are days or months, they are sorted by time. Otherwise the most expensive group comes
+   * first.
+   */
   rows(isByTime: boolean): readonly SpendRow[] {
     const weight = (rows: Map<string, SpendRow>): number =>
       Math.max(...[...rows.values()].map(({ net, held }) => net + held));
@@ -120,14 +123,14 @@ const walletFirst = (a: SpendRow, b: SpendRow): number =>
   compare(a.paidBy, b.paidBy) ||
   compare(a.currency, b.currency);
 
-/** What orders can be grouped by, in addition to `metadata.KEY`. */
+/** What orders can be grouped by, apart from `metadata.KEY`. */
 export const groupings = ['day', 'month', 'retailer', 'country', 'po', 'account'] as const;
 export type Grouping = (typeof groupings)[number] | `metadata.${string}`;
 
-/** Determines the group of an order; undefined if the order does not contain it. */
+/** Determines the group of an order. Undefined if the order does not have the value by which orders are grouped. */
 type GroupOf = (order: unknown) => string | undefined;
 
-/** Maximum length of a group's name, characters. Metadata may be of any length. */
+/** Maximum length of a group's name, in characters. The name may come from metadata, which may be of any length. */
 const maxNameLength = 200;
 
 /**
@@ -184,9 +187,10 @@ const dayShape = /^(\d{4})-(\d\d)-(\d\d)$/;
 const monthShape = /^(\d{4})-(\d\d)$/;
 
 /**
- * Parses `--since` and `--until`. A day or month is included whole, in the given time zone, so `--until 2026-11-30` and
- * `--until 2026-11` both reach to the end of November. A time is an exact moment. Pure.
- * @param now ms since the epoch. @throws UsageError naming the flag.
+ * Parses `--since` and `--until`. A day or month in the given time zone is included as a whole. Therefore
+ * `--until 2026-11-30` and `--until 2026-11` both reach to the end of November. A time of day is an exact moment. Pure.
+ * @param now is in ms since the epoch.
+ * @throws UsageError naming the flag.
  */
 export function spanOf(
   { since, until }: { readonly since?: string | undefined; readonly until?: string | undefined },

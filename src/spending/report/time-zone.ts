@@ -12,8 +12,9 @@ export interface ReportZone {
 }
 
 /**
- * The time zone in which a report counts days and months. It comes from `--time-zone`. Without that flag it comes from
- * the policy, and without a policy it is UTC.
+ * The time zone in which a report counts days and months. `--time-zone` comes first, then the policy, then the
+ * preference `time-zone`. Without all of these, a report on a terminal uses this machine's time zone, and any other
+ * report uses UTC.
  * @throws UsageError if the time zone is not valid.
  */
 export async function reportZone(context: Context, given: string | undefined): Promise<ReportZone> {
@@ -35,7 +36,7 @@ export async function reportZone(context: Context, given: string | undefined): P
   const preferred = preferences['time-zone'];
   if (typeof preferred === 'string')
     return { timeZone: preferred, note: noteOf(preferred, 'from `errand config`') };
-  // A person counts days as the clock on the wall does. A script gets the same rows on every machine.
+  // A person expects days as on a clock on the wall. A script must get the same rows on every machine.
   const own = isOnScreen(context) ? Intl.DateTimeFormat().resolvedOptions().timeZone : undefined;
   const timeZone = zoneNamed(own ?? 'UTC') ?? 'UTC';
   return { timeZone, note: noteOf(timeZone, 'change it with --time-zone') };

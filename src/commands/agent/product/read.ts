@@ -8,8 +8,8 @@ import { paymentFrom } from '../pay-options.ts';
 type ReadOptions = Freshness & Parameters<typeof paymentFrom>[0] & { readonly async?: boolean };
 
 /**
- * Pays for a product's details or offers and returns them. @throws ErrandError ended_badly if the retailer did not
- * respond.
+ * Pays for the details or offers of a product and returns them.
+ * @throws ErrandError ended_badly if the retailer did not respond.
  */
 export async function readPaid(
   context: Context,

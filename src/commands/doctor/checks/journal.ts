@@ -76,14 +76,20 @@ export const journal: Check = {
   },
 };
 
-/** Intents whose end in a shared audit chain is not proven. @returns their keys. */
+/**
+ * Finds intents whose end is recorded in a shared audit chain without a valid signature.
+ * @returns the keys of the intents.
+ */
 async function unsignedEnds(context: Context): Promise<string[]> {
   const { audit, isShared } = await context.journal();
   const signers = isShared ? await verifiersOf(context) : [];
   return signers.flatMap((signer) => audit.unsignedEnds(context.settings.baseUrl.value, signer));
 }
 
-/** Records in doubt of the account and service in use that the audit chain does not prove. @returns their keys. */
+/**
+ * Finds records in doubt that the audit chain does not prove, among those of the account and service in use.
+ * @returns the keys of the records.
+ */
 async function unprovenOf(context: Context, records: readonly JournalRecord[]): Promise<string[]> {
   const { audit } = await context.journal();
   const keys: string[] = [];
@@ -95,9 +101,9 @@ async function unprovenOf(context: Context, records: readonly JournalRecord[]): 
   return keys;
 }
 
-/** Round-trip time above which a database counts as slow, ms. Every order waits for the database. */
+/** Round-trip time, in ms, above which a database counts as slow. Every order has to wait for the database. */
 const slowMs = 250;
-/** Tolerated clock skew, ms. Leases use the database's clock, so skew only misleads people. */
+/** Tolerated clock skew, in ms. Leases use the database's clock, so skew does no harm except to mislead people. */
 const allowedMs = 30_000;
 
 /** PostgreSQL's code for a missing privilege. */

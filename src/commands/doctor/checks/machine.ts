@@ -86,7 +86,10 @@ async function installedScript(context: Context, { shell, file }: CompletionPlac
   return [ok(`${file} is that of this version${result === 'completed' ? ' and completes' : ''}`)];
 }
 
-/** Tests a freshly generated script in the user's shell, because the installed one may be loaded from any file. */
+/**
+ * Tests a freshly generated script in the user's shell. The installed script cannot be tested, because the shell may
+ * load it from any file.
+ */
 async function printedScript(context: Context): Promise<Finding> {
   const name = basename(context.environment.SHELL ?? '');
   const shell = triedShells.find((one) => one === name);
@@ -99,7 +102,7 @@ async function printedScript(context: Context): Promise<Finding> {
   );
 }
 
-/** Completes `errand order li` in a shell without startup files, reading the script from stdin. */
+/** Completes `errand order li` in a shell that loads no startup files and reads the script from stdin. */
 const trials: Readonly<Record<TriedShell, readonly string[]>> = {
   bash: [
     '--norc',
@@ -117,7 +120,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"`,
 };
 const triedShells: readonly TriedShell[] = ['bash', 'zsh', 'fish'];
 
-/** Maximum time for one completion, ms. */
+/** Maximum time for one completion, in ms. */
 const timeoutMs = 10_000;
 
 function complete(
@@ -144,7 +147,7 @@ function complete(
   });
 }
 
-/** Undefined if the file is missing or unreadable. */
+/** Reads a file. Undefined if the file is missing or unreadable. */
 function textOf(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');

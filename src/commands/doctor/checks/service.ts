@@ -9,7 +9,7 @@ import { isLoopback } from '../../../platform/net/lookup.ts';
 import type { Context } from '../../../run/context.ts';
 import { type Check, type Finding, info, ok, problem, problemOf, skipped } from '../check.ts';
 
-/** Response time above which users notice the wait, ms. */
+/** Response time above which users notice the wait, in ms. */
 const slowMs = 2000;
 
 export const service: Check = {
@@ -48,7 +48,7 @@ const cannotGoOn = (ids: readonly string[]): Finding => {
   );
 };
 
-/** Ids of the records that are stuck in the selected sandbox; empty for any other service. */
+/** Ids of the stuck records in the selected sandbox; empty for any other service. */
 async function stuckIn(context: Context): Promise<readonly string[]> {
   const { value } = context.settings.baseUrl;
   if (value !== embeddedUrl && !isLoopback(new URL(value).hostname)) return [];
@@ -59,7 +59,7 @@ async function stuckIn(context: Context): Promise<readonly string[]> {
     if (own(state, 'sandbox') !== 'errand') return [];
     return listIn(state, 'stuck').filter((id) => typeof id === 'string');
   } catch (error) {
-    // The service is not a sandbox, or does not disclose its state to this user.
+    // The service is not a sandbox, or it does not disclose its state to this user.
     if (error instanceof ErrandError) return [];
     throw error;
   }
@@ -99,7 +99,7 @@ export const proxy: Check = {
   },
 };
 
-/** Tolerated skew, ms. A date header has one-second resolution, and the response takes time. */
+/** Tolerated clock skew, in ms. A date header has one-second resolution, and the response takes time. */
 const allowedMs = 30_000;
 
 export const clock: Check = {
@@ -109,7 +109,7 @@ export const clock: Check = {
     if (!found.reached) return skipped('the service cannot be reached, so its clock is unknown');
     const theirs = found.date === undefined ? Number.NaN : Date.parse(found.date);
     if (Number.isNaN(theirs)) return info('the service sends no clock header');
-    // The header was written between request and response, so assume the midpoint.
+    // The service wrote the header at some time between request and response, so assume the midpoint.
     const skew = found.at - found.durationMs / 2 - theirs;
     if (Math.abs(skew) <= allowedMs) return ok('the clock of this machine agrees with that of the service');
     const seconds = Math.round(Math.abs(skew) / 1000);

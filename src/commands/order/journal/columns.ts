@@ -22,7 +22,10 @@ const reference: Column<JournalRecord> = {
   ...{ name: 'reference', path: `body.metadata.${referenceKey}`, weight: 7 },
 };
 
-/** Columns for a list of records. A terminal shows the reference column only if a record has a reference. */
+/**
+ * Columns for a list of records. On a terminal, the reference column appears only if at least one record has a
+ * reference.
+ */
 export const columnsFor = (records: readonly Pick<JournalRecord, 'body'>[]) => ({
   columns: [...journalColumns, reference],
   screen: records.some(({ body }) => referenceIn(own(body, 'metadata')))
@@ -30,7 +33,7 @@ export const columnsFor = (records: readonly Pick<JournalRecord, 'body'>[]) => (
     : journalColumns,
 });
 
-/** The first product of an order; for a batch, its row count and file. */
+/** Describes an order by its first product, and a batch by its number of rows and its file. */
 function whatOf({ products, rows, filename }: Readonly<Record<string, unknown>>): unknown {
   if (Array.isArray(rows)) return `${rows.length} rows of ${String(filename)}`;
   return Array.isArray(products) ? Object(products[0]).url : undefined;
@@ -42,12 +45,15 @@ export const shown = ({ account: _, ...record }: JournalRecord): Omit<JournalRec
 /** Help text for the arguments of journal commands. */
 export const keysMeaning = 'keys of the journal, or their beginnings; - reads them from stdin';
 
-/** Keys may be user-defined, so the only check is whether the journal has them. */
+/**
+ * Accept every text here. A key may be chosen by the user, so the only possible check is whether the journal has it.
+ */
 export const asItIs = (_: string, key: string): string => key;
 
 /**
- * Formats one line about open records in this machine's own journal while a shared journal is in use; undefined if
- * there are none. @throws StorageError.
+ * Formats one line about open records in the journal of this machine while errand uses a shared journal. Undefined if
+ * there are no such records.
+ * @throws StorageError.
  */
 export async function ownOpenLine(context: Context): Promise<string | undefined> {
   if (!context.settings.database) return undefined;

@@ -53,7 +53,7 @@ export const move = defineCommand({
   },
 });
 
-/** Finds the key of an account among those of this machine. */
+/** Finds the key of an account among the keys stored on this machine. */
 async function signingKeys(context: Context): Promise<MoveOptions['macFor']> {
   const [{ fingerprint, keysOf }, { machineMac, macUnder }] = await Promise.all([
     import('../../../config/keys.ts'),

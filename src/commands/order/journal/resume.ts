@@ -12,7 +12,10 @@ import { flagsTo, unnamedService, whereFlags } from '../../../run/context-flags.
 import { eachId, readIds } from '../../../run/ids.ts';
 import { asItIs, keysMeaning, ownOpenLine } from './columns.ts';
 
-/** Records to settle at the current service and account. Prints a note about records that belong elsewhere. */
+/**
+ * Selects the records to settle, which are those of the current service and account. Prints a note about all other
+ * records.
+ */
 async function unfinishedHere(
   context: Context,
   records: readonly JournalRecord[],
@@ -34,7 +37,7 @@ async function unfinishedHere(
   return here.filter((record) => !foreign.includes(record));
 }
 
-/** Describes records at another service and how to settle them there. */
+/** Describes records of another service, and how to settle them there. */
 async function noteElsewhere(context: Context, { profile, base_url: url }: JournalRecord): Promise<string> {
   const where = await flagsTo(context, profile, url);
   if (where === undefined) return `more is in doubt: a record names ${unnamedService}`;
@@ -42,7 +45,7 @@ async function noteElsewhere(context: Context, { profile, base_url: url }: Journ
   return `more is in doubt ${place}: ${shellLine`errand order journal resume --all --base-url ${url}`}`;
 }
 
-/** Leaves a record to the process that is settling it now. A record that is being settled is not in doubt. */
+/** Leaves a record to another process that is settling the record at this moment. Such a record is not in doubt. */
 function leave(context: Context, record: JournalRecord): void {
   const { who, leaseS } = workerOf(record);
   const then =
@@ -50,7 +53,7 @@ function leave(context: Context, record: JournalRecord): void {
   context.note(`${record.key} is left to ${who}, which is at work on it${then}`);
 }
 
-/** Command that switches back to an account's key, if the profile has it. */
+/** Suggests the command that switches back to an account's key; empty if the profile does not have that key. */
 async function lineToUse(context: Context, account: string): Promise<string> {
   const { value: profile } = context.settings.profile;
   const { accountOf, keysOf } = await import('../../../config/keys.ts');

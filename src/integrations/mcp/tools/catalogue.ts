@@ -6,7 +6,7 @@ import { parametersOf, z } from '../arguments.ts';
 import { defineTool } from '../tool.ts';
 import { cents, flag, listOf, optionalCents, optionalText, record, shown, text } from './shapes.ts';
 
-/** Default number of listings, as many as a model reads at once. */
+/** Default number of listings, which a model can still read at once. */
 const fewListings = 10;
 
 const {

@@ -71,7 +71,9 @@ export const orderList = defineTool({
   },
 });
 
-/** Default and maximum duration of a watch, seconds. A client may give up on a call that takes longer than a minute. */
+/**
+ * Default and maximum duration of a watch, in seconds. A client may give up on a call that takes longer than a minute.
+ */
 const watchSeconds = { usual: 30, most: 300 };
 
 export const orderWatch = defineTool({
@@ -165,14 +167,19 @@ export const orderExplain = defineTool({
   },
 });
 
-/** Offers only operations that read and are free. An operation paid by challenge spends money, whatever its method. */
+/**
+ * Offers only operations that read and cost nothing. An operation paid by challenge spends money, whatever its method.
+ */
 const isOffered = ({ method, surface, auth, response }: Operation): boolean =>
   method === 'GET' &&
   surface === 'current' &&
   (auth === 'none' || auth === 'bearer') &&
   response.type === 'json';
 
-/** Operations no model needs: the full service description, and the link that claims the sandbox. */
+/**
+ * Operations that no model needs: the one for the complete service description, and the one for the link that claims
+ * the sandbox.
+ */
 const leftOut: readonly string[] = ['openapi.get', 'sandbox.status'];
 
 const all: Readonly<Record<string, Operation>> = operations;
@@ -186,7 +193,7 @@ const operationName = z.string().min(1).max(100).describe('as describe_operation
 /** @throws UsageError if the operation is not offered. */
 function offeredOperation(name: string): { readonly name: OperationName; readonly operation: Operation } {
   const operation = offered.includes(name) ? all[name] : undefined;
-  // Offered names come from the table.
+  // The cast is safe, because all offered names come from the operations table.
   if (operation) return { name: name as OperationName, operation };
   const known = Object.hasOwn(all, name) ? all[name] : undefined;
   const why = known
@@ -288,8 +295,8 @@ interface CallGiven {
   readonly query?: ParameterValues;
 }
 /**
- * Stands for the name of any offered operation. The exact type does not matter, because the client validates path and
- * query against the table.
+ * A type that stands for the name of any offered operation. The exact type does not matter, because the client
+ * validates path and query against the table.
  */
 type Readable = 'order.list';
 

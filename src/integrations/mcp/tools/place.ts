@@ -60,8 +60,8 @@ export const orderPlace = defineTool({
             outcome: 'not_sent',
           });
         const placed = await once(quote, () => placeQuoted(context, quote, checked));
-        // Without a result, an earlier request in doubt has ended without an order, so check again before placing a new
-        // one.
+        // If there is no result, the request that was in doubt has ended without an order. Check again before placing a
+        // new order.
         if (placed) return { record: recordOf(placed) };
       }
     } catch (error) {
@@ -70,14 +70,14 @@ export const orderPlace = defineTool({
   },
 });
 
-/** Quotes this process is placing; a concurrent call for the same quote gets the same order. */
+/** Quotes that this process is placing. A concurrent call for the same quote returns the same order. */
 const placing = new Map<string, Promise<Placed | undefined>>();
 
 const joined = ({ id }: Quote): Promise<Placed | undefined> | undefined =>
   placing.get(id)?.then((placed) => placed && { ...placed, existed: true });
 
 function once(quote: Quote, work: () => Promise<Placed | undefined>): Promise<Placed | undefined> {
-  // Another call may have started to place this quote during the checks.
+  // Another call may have started to place this quote while the checks were running.
   const before = joined(quote);
   if (before) return before;
   const made = work().finally(() => placing.delete(quote.id));
@@ -88,8 +88,10 @@ function once(quote: Quote, work: () => Promise<Placed | undefined>): Promise<Pl
 const recordOf = ({ order, existed }: Placed) => ({ order, existed });
 
 /**
- * Checks a quote whose order is not yet in progress: against earlier orders, the policy and, if the client can ask, with
- * its user. @returns the question for the user, or what was agreed to. @throws ErrandError if the order may not be sent.
+ * Checks a quote for which no order is in progress: against earlier orders, against the policy and, if the client can
+ * ask, with its user.
+ * @returns the question for the user, or what was agreed to.
+ * @throws ErrandError if the order may not be sent.
  */
 async function checkBeforePlacing(
   call: Call,
@@ -122,9 +124,9 @@ async function checkBeforePlacing(
 const onlySettles: Agreed = { toSend: false, toAnother: false };
 
 /**
- * The earlier orders to which the quote adds another one; undefined if there are none. Returns `settles` if placing the
- * quote settles or shows one of them.
- * @throws ErrandError conflict if earlier orders rule out another one.
+ * Finds the earlier orders to which the quote would add another order. Undefined if there are none. Returns `settles`
+ * if placing the quote would only settle or show one of them.
+ * @throws ErrandError conflict if earlier orders rule out another order.
  */
 async function earlierOrders({ context }: Call, quote: Quote): Promise<QuoteBlock | 'settles' | undefined> {
   const order = quotedOrder(quote);
@@ -142,7 +144,7 @@ async function earlierOrders({ context }: Call, quote: Quote): Promise<QuoteBloc
   throw refusedQuote(await quoteBlock(context, quote, still));
 }
 
-/** The error if nobody has agreed to another order with real money. */
+/** The error if another order with real money needs a person's agreement, but nobody has agreed. */
 const unasked = ({ text, existing, next }: QuoteBlock): ErrandError =>
   new ErrandError('policy', `${text}; another one with real money needs a person, and nobody was asked`, {
     code: 'person_required',
@@ -201,7 +203,10 @@ function foundText({ pricesCents = [] }: Quote, { products }: ReturnType<typeof 
 
 const dollars = (cents: number): string => `$${(cents / 100).toFixed(2)}`;
 
-/** Rewords an error for this tool. Extends a quote that awaits approval until the approval expires. */
+/**
+ * Rewords an error for this tool. If the quote now waits for an approval, makes the quote valid until that approval
+ * expires.
+ */
 async function explained(context: Context, quote: Quote, error: unknown): Promise<unknown> {
   if (!(error instanceof ErrandError)) return error;
   if (error instanceof PolicyDenial) {
@@ -211,7 +216,7 @@ async function explained(context: Context, quote: Quote, error: unknown): Promis
       await (await context.journal()).quotes.extend(quote, until, await context.sender());
     return error;
   }
-  // A final conflict already says what to do, for example about an earlier order.
+  // If the conflict is final, the error already says what to do, for example about an earlier order.
   const isFinal = error.category === 'conflict' && error.facts.retryable === false;
   if (error.facts.outcome !== 'unknown' || isFinal) return error;
   return new ErrandError(error.category, error.message, {

@@ -49,8 +49,8 @@ import {
   verdict,
 } from './shapes.ts';
 
-// Leave these fields out. Agents must not choose the payment or the recipients of events and mails, and the idempotency
-// key is generated here.
+// Leave these fields out. The idempotency key is generated here. The other fields would let an agent choose the
+// payment, or who receives events and mails.
 const {
   idempotency_key: _key,
   payment: _payment,
@@ -154,8 +154,8 @@ export const orderQuote = defineTool({
     const found = await earlierOrders(context, stated);
     const made = { key: reference ? found.key : randomUUID(), keyOrigin: 'made', body: { ...body } } as const;
     const intent = await intentOf(context, 'order.create', made);
-    // If placing the quote orders nothing new, no money is needed: an earlier order has its money already, or the quote
-    // is refused.
+    // If placing the quote orders nothing new, it needs no money. Either the money of an earlier order is already
+    // reserved, or the quote is refused.
     const allowed = found.isOrdered
       ? undefined
       : await allowedVerdict(context, [{ intent }], { asks: false });
@@ -203,7 +203,7 @@ export const orderQuote = defineTool({
 
 const unlimited = (total: number) => ({ outcome: 'allowed', amount_cents: total, rules: [] });
 
-/** @throws UsageError for an address that is not saved, or that no carrier can deliver to. */
+/** @throws UsageError for an address that is not saved, or to which no carrier can deliver. */
 async function addressOf(
   { context }: Call,
   name: string | undefined,
@@ -218,8 +218,8 @@ async function addressOf(
 }
 
 /**
- * Separates the reference from the order's fields, and writes it to the order's metadata, by which the service finds
- * the order.
+ * Separates the reference from the fields of the order, and writes it to the order's metadata. The service finds the
+ * order by this metadata.
  * @throws UsageError if the reference is invalid.
  */
 function referenced<T extends Pick<Given, 'reference' | 'namespace' | 'metadata'>>({
@@ -244,7 +244,7 @@ function referenced<T extends Pick<Given, 'reference' | 'namespace' | 'metadata'
 
 type Stated = Pick<Quote, 'body' | 'reference' | 'again' | 'isNew' | 'client'>;
 
-/** What the quote reports about earlier orders. `key` is the idempotency key of the next attempt at a reference. */
+/** Facts about earlier orders for a quote. `key` is the idempotency key of the next attempt at a reference. */
 interface Earlier {
   readonly key: string;
   /** Whether placing the quote orders nothing new. */
@@ -343,7 +343,7 @@ async function orderable(
   );
 }
 
-/** Price of one piece, in cents; null if not known. */
+/** Price of one piece, in cents. Null if the price is not known. */
 function priceIn(lines: readonly Line[], url: string): number | null {
   const line = lines.find(({ product }) => product.url === url);
   return line ? inCents(line.product) : null;

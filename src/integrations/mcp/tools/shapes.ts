@@ -2,7 +2,7 @@ import { shapeSchema } from '../../../api/openapi.ts';
 import type { SchemaName } from '../../../api/schemas/index.ts';
 import { type JsonSchema, lenient } from '../untrusted.ts';
 
-/** A shape of the service as tool output. */
+/** Uses a shape of the service as the output of a tool. */
 export const shown = (name: SchemaName): JsonSchema => lenient(shapeSchema(name));
 
 export const text = (description: string): JsonSchema => ({ type: 'string', description });
@@ -27,7 +27,7 @@ export const record = (properties: Readonly<Record<string, JsonSchema>>): JsonSc
   properties,
 });
 
-/** Schema of a policy verdict, as used everywhere else too. Amounts in cents. */
+/** Schema of a policy verdict, which is the same wherever a verdict is printed. Amounts are in cents. */
 export const verdict: JsonSchema = record({
   outcome: text('allowed, warned or needs_approval'),
   amount_cents: cents('ceiling and fee together'),
@@ -45,7 +45,7 @@ export const verdict: JsonSchema = record({
   approval: record({ id: text('of the approval'), state: text('open or approved') }),
 });
 
-/** Schema of an earlier order that a quote is compared with. */
+/** Schema of an earlier order with which a quote is compared. */
 export const existingOrder: JsonSchema = record({
   order_id: optionalText('null while nobody knows whether there is an order'),
   state: text('placed, in_doubt, unknown, cancelled or returned'),
