@@ -8,7 +8,8 @@ import type { Body } from '../submit/intent.ts';
 import { compareNeeds, needOf } from './need.ts';
 import { metadataOf, referenceIn } from './reference.ts';
 
-const hourMs = 3600 * 1000;
+/** How long before a request an order is listed from, ms. */
+const marginMs = 3600 * 1000;
 
 /** The request to search for. */
 interface Searched {
@@ -63,9 +64,9 @@ export async function ordersSince(
     for await (const { rows } of pages(client, 'order.list', { query }, { all: true }))
       found.push(...rows.filter(isOne));
     // The response tells the service's time. If this machine's clock turns out to be ahead, list again from an earlier
-    // time.
+    // time. Half of the margin is left for what the two clocks differ by from one response to the next.
     const known = earliest(context, since);
-    if (known >= from) return found;
+    if (known > from - marginMs / 2) return found;
     from = known;
   }
 }
@@ -75,7 +76,7 @@ export async function ordersSince(
  */
 function earliest({ clock, serviceClock }: OrderContext, since: number): number {
   const now = serviceClock.now();
-  const from = since - Math.max(0, clock.now() - now) - hourMs;
+  const from = since - Math.max(0, clock.now() - now) - marginMs;
   // The clock that recorded the request was ahead and has been corrected since. Therefore list all orders.
   return from > now ? 0 : from;
 }

@@ -46,11 +46,13 @@ describe('an order in doubt, recorded by a clock that was two days ahead, is fou
     shop.service.pass(passedMs);
     shop.later(passedMs + aheadMs);
     const key = (await shop.run('order', 'journal', 'list', '-o', 'id')).stdout.trim();
+    const before = shop.service.parts.requests?.total ?? 0;
     const resumed = await shop.run('order', 'journal', 'resume', key, '-o', 'json');
     expect([resumed.code, errorOf(resumed).message]).toEqual([
       5,
       expect.stringContaining(`${order?.id} looks`),
     ]);
+    expect((shop.service.parts.requests?.total ?? 0) - before).toBeLessThan(6);
     expect(await shop.orders()).toHaveLength(1);
   });
 });
