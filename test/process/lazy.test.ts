@@ -26,7 +26,6 @@ test.each([
   'cli/output/render.ts',
   'cli/output/json.ts',
   'cli/output/id.ts',
-  'format/csv.ts',
   'format/money.ts',
   'format/time.ts',
   'platform/redact/safe-text.ts',
@@ -39,6 +38,7 @@ test.each([
 });
 
 test.each([
+  ['format/csv.ts', 'csv-stringify'],
   ['cli/output/yaml.ts', 'yaml'],
   ['cli/output/query.ts', '@jmespath-community/jmespath'],
 ])('%s loads only %s', async (name, library) => {

@@ -12,8 +12,8 @@ const journal: readonly SimulatedFault[] = [
   {
     name: 'an attempt is recorded in a transaction after that of its intent',
     file: 'src/journal/journal.ts',
-    from: "if (claim) this.#local.claim(claim.scope, claim.needs, claim.decide, 'all');",
-    to: "if (claim) setImmediate(() => this.database.transaction(() => this.#local.claim(claim.scope, claim.needs, claim.decide, 'all')).catch(() => {}));",
+    from: 'persistAttempts?.();',
+    to: 'if (persistAttempts) setImmediate(() => this.database.transaction(persistAttempts).catch(() => {}));',
     seed: 21,
   },
   {
