@@ -86,7 +86,7 @@ export class Reverting {
     this.#table.write(withChecksum(after), row);
   }
 
-  /** A reservation stays held as long as any of its other intents may still place the order. */
+  /** Releases reservations. One stays held while another of its intents may still place the order. */
   #giveBack(keys: ReadonlySet<string>, service: string): void {
     const rows = new ReservationTable(this.#database, this.#table.tally);
     const sql = `${storedReservations} WHERE base_url = ? AND state <> 'released'`;
