@@ -5,8 +5,6 @@ import { isNear, nearestWord } from '../platform/near-words.ts';
 import { typedCommand } from '../platform/shell.ts';
 import { commandNamed, helpPointer, type Named, withSuggestion } from './suggest-option.ts';
 
-/** Explains a command line that could not be parsed, and suggests the command that the user probably meant. */
-
 /** The parts of a mounted command that are needed to explain mistakes. */
 export interface Mounted extends Named<Mounted> {
   readonly options: readonly { readonly long?: string | undefined; readonly hidden: boolean }[];

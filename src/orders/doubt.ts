@@ -45,7 +45,7 @@ function inDoubt(
       : isRefusedNow
         ? error instanceof UnpaidOrderError
           ? payFirst(context, key, error)
-          : refusedNow(context, key, labels)
+          : refusedNow(context, key, labels, error)
         : noResponse(context, key, operation)),
   };
   return new InDoubtError(`in doubt: ${how} (${error.message})`, facts, stopOf(error));
@@ -86,8 +86,17 @@ const noResponse = (context: OrderContext, key: string, operation: string): Advi
  * Advice for a retry that is refused although an earlier attempt may have succeeded. The user should check whether the
  * list has the result.
  */
-const refusedNow = (context: OrderContext, key: string, { one, list }: ResourceLabels): Advice => ({
-  hint: `Check whether the ${one} exists. If it does not, nothing was made and you can forget the record.`,
+const refusedNow = (
+  context: OrderContext,
+  key: string,
+  { one, list }: ResourceLabels,
+  { category }: ErrandError,
+): Advice => ({
+  hint: `Check whether the ${one} exists. If it does not, nothing was made and you can forget the record.${
+    category === 'not_found'
+      ? ' A reference that another account uses too needs a --namespace of its own.'
+      : ''
+  }`,
   next: [
     { command: `${list}${whereFlags(context)}`, when: `to see whether the ${one} was made` },
     { command: journalCommand('forget', key, whereFlags(context)), when: 'where it was not' },

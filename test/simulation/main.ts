@@ -30,7 +30,6 @@ interface Progress {
   /** A number that differs if anything happened otherwise in any of them. */
   trace: number;
   failed: number[];
-  known: number;
   seconds: number;
 }
 
@@ -61,18 +60,17 @@ async function direct(): Promise<boolean> {
   const progress: Progress =
     file !== undefined && existsSync(file)
       ? JSON.parse(readFileSync(file, 'utf8'))
-      : { next: first, histories: 0, commands: 0, trace: 0, failed: [], known: 0, seconds: 0 };
+      : { next: first, histories: 0, commands: 0, trace: 0, failed: [], seconds: 0 };
   const before = progress.seconds;
   const startedAt = performance.now();
   const open = new Set<number>();
   let next = progress.next;
   const report = (outcome: Outcome): void => {
-    const { seed, commands, trace, finding, known } = outcome;
+    const { seed, commands, trace, finding } = outcome;
     progress.histories += 1;
     progress.commands += commands;
     // Workers end in any order.
     progress.trace = (progress.trace + Math.imul(trace, 2 * seed + 1)) >>> 0;
-    if (known !== undefined) progress.known += 1;
     if (finding) {
       progress.failed.push(seed);
       console.log([`seed ${seed}:`, ...finding.map((line) => `  ${line}`)].join('\n'));
@@ -97,11 +95,11 @@ async function direct(): Promise<boolean> {
       worker.disconnect();
     }),
   );
-  const { histories, commands, failed, known, seconds, trace } = progress;
+  const { histories, commands, failed, seconds, trace } = progress;
   const rate = (commands / seconds).toFixed(1);
   console.log(
     `${histories} histories, ${commands} commands in ${Math.round(seconds)} s (${rate} a second): ` +
-      `${failed.length} failed, ${known} known; trace ${trace.toString(16)}`,
+      `${failed.length} failed; trace ${trace.toString(16)}`,
   );
   if (failed.length > 0) console.log(`failed: ${failed.join(', ')}`);
   return failed.length === 0;

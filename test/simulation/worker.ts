@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DoorName } from '../faults/needs/doors.ts';
 import { type History, historyOf } from '../faults/needs/history.ts';
-import { knownAs } from '../faults/needs/known.ts';
 import { shrunk } from '../faults/needs/shrink.ts';
 import { builtLibrary, Program } from './program.ts';
 import { type Built, simulateHistory, simulateWeeks } from './stage.ts';
@@ -25,8 +24,6 @@ export interface Outcome {
   readonly trace: number;
   /** The shortest history found that breaks the same rule, as lines; none if nothing was found. */
   readonly finding?: readonly string[];
-  /** Why a finding is known. */
-  readonly known?: string;
 }
 
 /** A command has had most of its effects by then. */
@@ -51,8 +48,6 @@ export async function simulate(order: Order, built: Built): Promise<Outcome> {
   const play = (one: History) => simulateHistory(one, built);
   const played = await play(history);
   const { commands, steps, trace } = played;
-  const [first] = played.findings;
-  const known = first && knownAs(first);
-  if (!first || known !== undefined) return { seed, commands, steps, trace, ...(known && { known }) };
-  return { seed, commands, steps, trace, finding: await shrunk(history, played, play) };
+  const finding = played.findings.length > 0 && { finding: await shrunk(history, played, play) };
+  return { seed, commands, steps, trace, ...finding };
 }

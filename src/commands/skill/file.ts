@@ -1,10 +1,12 @@
 import {
+  linkSync,
   lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmdirSync,
+  rmSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -97,17 +99,20 @@ export function installedAt({ environment }: Pick<Context, 'environment'>, targe
 }
 
 /**
- * Writes the skill. An existing file is replaced atomically.
- * @throws StorageError.
+ * Writes the skill, whole or not at all.
+ * @throws StorageError, also for a file that has appeared since.
  */
 export function writeSkill({ file, text: before }: Installed, text: string): void {
   const made = `${file}.${process.pid}.tmp`;
   try {
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(before === undefined ? file : made, text, { flag: 'wx', mode: 0o644 });
-    if (before !== undefined) renameSync(made, file);
+    writeFileSync(made, text, { flag: 'wx', mode: 0o644 });
+    if (before === undefined) linkSync(made, file);
+    else renameSync(made, file);
   } catch (cause) {
     throw new StorageError(`${file} cannot be written (${reasonOf(cause)})`, { cause });
+  } finally {
+    rmSync(made, { force: true });
   }
 }
 

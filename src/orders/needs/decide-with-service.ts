@@ -3,6 +3,7 @@ import { contentIn, recipientIn } from '../../format/canonical-need.ts';
 import { canonicalRecipient } from '../../format/canonical-recipient.ts';
 import { relativeTime } from '../../format/time.ts';
 import type { Client } from '../../http/client.ts';
+import { InDoubtError, InterruptedError } from '../../http/errors.ts';
 import type {
   Attempt,
   AttemptChange,
@@ -14,8 +15,10 @@ import type {
   NewAttempt,
   Reference,
 } from '../../journal/attempts.ts';
+import { journalCommand } from '../../journal/journal-command.ts';
 import { ErrandError, stopOf } from '../../platform/errors.ts';
 import { type Difference, differences } from '../compare.ts';
+import { hintInDoubt } from '../doubt.ts';
 import type { OrderRecord } from '../order-record.ts';
 import type { Body } from '../submit/intent.ts';
 import { type Decision, decide, type NeedRequest } from './decide.ts';
@@ -86,18 +89,38 @@ export async function decideWithService(
     const request = { ...requested, need, now: now(), read, listedAt };
     const decision = decide(request, known);
     if (decision.do !== 'look') return { decision, request, seen };
-    if (decision.at === 'attempts') {
-      await seeAttempts(sources, decision.attempts, seen);
-      for (const { serial } of decision.attempts) read.add(serial);
-    }
-    if (decision.at === 'reference' && reference) {
-      listedAt = now();
-      const listed = await ordersOf(sources.client, sources.list, reference);
-      for (const one of listed) seen.set(idOf(one.order.id), one);
-      for (const serial of await recordSeen(sources, need, listed)) read.add(serial);
+    try {
+      if (decision.at === 'attempts') {
+        await seeAttempts(sources, decision.attempts, seen);
+        for (const { serial } of decision.attempts) read.add(serial);
+      }
+      if (decision.at === 'reference' && reference) {
+        listedAt = now();
+        const listed = await ordersOf(sources.client, sources.list, reference);
+        for (const one of listed) seen.set(idOf(one.order.id), one);
+        for (const serial of await recordSeen(sources, need, listed)) read.add(serial);
+      }
+    } catch (error) {
+      throw stoppedWhileReading(error, related);
     }
   }
   throw new Error('what became of the attempts of a need changes faster than it can be read');
+}
+
+/** Adds to an interruption that this command sent nothing, or that an earlier attempt at the need is still in doubt. */
+function stoppedWhileReading(error: unknown, related: readonly Attempt[]): unknown {
+  const stop = stopOf(error);
+  if (!stop || !(error instanceof ErrandError) || error.facts.outcome !== undefined) return error;
+  const open = related.find(({ state, orderId }) => state === 'intended' && orderId === undefined);
+  if (!open) return new InterruptedError(stop, error.message, { ...error.facts, outcome: 'not_sent' });
+  const { key, upload, operation } = open;
+  const facts = {
+    ...error.facts,
+    idempotencyKey: key,
+    hint: hintInDoubt(operation),
+    next: [{ command: journalCommand('resume', upload ?? key), when: 'to find out, safely' }],
+  };
+  return new InDoubtError(`${error.message}; in doubt: ${key} may have been sent`, facts, stop);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { type Content, html } from '../../platform/html.ts';
 import { speeds } from '../control/control.ts';
+import { maxStepMs } from '../control/surface.ts';
 import { usedForm } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 import type { SandboxResponse } from '../server/wire.ts';
@@ -126,9 +127,6 @@ const hourMs = 3_600_000;
 /** Units for clock steps. */
 const units = { minutes: 60_000, hours: hourMs, days: 24 * hourMs } as const;
 type Unit = keyof typeof units;
-
-/** Maximum clock step, in ms. It only has to reject absurd values, because the clock never passes `lastMs` anyway. */
-const maxStepMs = 1e15;
 
 /** Time budget for one page load, in ms of real time. The next page has a button to continue. */
 const budgetMs = 5000;

@@ -13,7 +13,7 @@ import { headerOf, type SandboxRequest, type SandboxResponse } from '../server/w
 const advanceBudgetMs = 5000;
 
 /** Maximum clock step, in ms. It only has to reject absurd values, because the clock never passes `lastMs` anyway. */
-const maxStepMs = 1e15;
+export const maxStepMs = 1e15;
 
 type Fields<A extends ControlAction> = {
   readonly [F in keyof ControlActions[A]]-?: Field<ControlActions[A][F]>;

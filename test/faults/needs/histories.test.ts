@@ -3,7 +3,6 @@ import { Runner } from '../../support/runner.ts';
 import { openDoors } from './doors.ts';
 import { plainHabits } from './habits.ts';
 import { type History, historyOf, type Need, type Run } from './history.ts';
-import { knownAs } from './known.ts';
 import { playHistory } from './play.ts';
 
 /** The simulation plays more of them; `npm run proofs -- needs` plays hundreds by processes. */
@@ -15,8 +14,7 @@ afterAll(() => Promise.all(runners.map((runner) => runner.stop())));
 describe('a need has one live order', () => {
   test.each(seeds)('whatever is done: history %i', async (seed) => {
     const { findings, log } = await playHistory(historyOf(seed, openDoors), runners);
-    const unknown = findings.filter((finding) => knownAs(finding) === undefined);
-    expect(unknown, log.join('\n')).toEqual([]);
+    expect(findings, log.join('\n')).toEqual([]);
   });
 
   test('and the same seed is the same history', () => {

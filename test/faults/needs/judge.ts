@@ -124,10 +124,14 @@ function hadFailed(after: readonly TrueOrder[], { id }: TrueOrder, made: readonl
   return made.every(({ madeAt }) => now.changedAt <= madeAt);
 }
 
+/** Whether lists may not show an order yet. */
+const isUnlisted = ({ history: { habits }, now }: Scene, { madeAt }: TrueOrder): boolean =>
+  habits.lagMs > 0 && now - madeAt <= habits.lagMs + lookMs;
+
 /** Whether an order was made elsewhere, and is not listed yet. */
-const isUnseen = ({ history, past, now }: Scene, { id, madeAt }: TrueOrder): boolean =>
-  now - madeAt <= history.habits.lagMs + lookMs &&
-  past.some((one) => one.kind === 'elsewhere' && one.orderId === id);
+const isUnseen = (scene: Scene, order: TrueOrder): boolean =>
+  scene.now - order.madeAt <= scene.history.habits.lagMs + lookMs &&
+  scene.past.some((one) => one.kind === 'elsewhere' && one.orderId === order.id);
 
 /** How long a command may take from its look to its order, ms. */
 const lookMs = 10_000;
@@ -154,7 +158,8 @@ function isUserRace({ history, runs, past, now }: Scene, at: number, orders: rea
   return users.size > 1 && orders.every(({ madeAt }) => now - madeAt <= lagMs);
 }
 
-function judgeWords({ after, before, atEnd, runs }: Scene, { run, outcome }: JudgedRun): Finding[] {
+function judgeWords(scene: Scene, { run, outcome }: JudgedRun): Finding[] {
+  const { after, before, atEnd, runs } = scene;
   const { code, text, placed, counted, isNothingNew, isDenied } = outcome;
   const finding = (hidden: string, what: string): Finding[] => [
     { rule: 'untrue', hidden, what: `${what}: ${text}` },
@@ -170,7 +175,9 @@ function judgeWords({ after, before, atEnd, runs }: Scene, { run, outcome }: Jud
   if (isAlone && isNothingNew && made.length > 0 && !run.faults.includes('twice'))
     return finding('?', 'says that nothing new was ordered, and it was');
   const added = after.filter(({ id }) => !before.some((order) => order.id === id)).length;
-  if (isAlone && counted?.added !== undefined && counted.added !== added)
+  // The count comes before the rows are sent: a row counts as new if another machine ordered it and no list shows that yet.
+  const unseen = before.filter((order) => isUnlisted(scene, order)).length;
+  if (isAlone && counted?.added !== undefined && (counted.added < added || counted.added > added + unseen))
     return finding('?', `counts ${counted.added} as new, and ${added} orders are`);
   return placed.flatMap(({ orderId, hidden }) => {
     const order = after.find(({ id }) => id === orderId) ?? atEnd.find(({ id }) => id === orderId);
@@ -212,9 +219,21 @@ export function judgeEnd(
     const words = lastWords.get(at) ?? last?.text;
     // A repeat that the policy would refuse, too, does not say how to order another.
     const isRefused = last?.code === policyCode || last?.text.includes('"policy_outcome":"refused"');
+    if (live === 0 && isTakenElsewhere(history, at)) return [];
     if (live === 0 && isRefused && [held, orders].some((of) => isSpent(history, of, past, door))) return [];
     return [{ rule: 'unmet', hidden, what: `${live} live orders in the end; the last words: ${words}` }];
   });
+}
+
+/**
+ * Whether another account has the same reference at a service whose keys are unique among everyone. The key of the
+ * reference is then the other account's, and only another namespace gets a key of its own.
+ */
+function isTakenElsewhere({ habits, needs }: History, at: number): boolean {
+  const of = needs[at];
+  if (habits.keysOf !== 'everyone' || of?.reference === undefined) return false;
+  const isSame = (one: Need): boolean => one.reference === of.reference && one.namespace === of.namespace;
+  return needs.some((one) => one.organisation !== of.organisation && isSame(one));
 }
 
 const policyCode = 11;

@@ -3,7 +3,6 @@ import { Runner } from '../../support/runner.ts';
 import { atOnce } from '../at-once.ts';
 import { type DoorName, openDoors } from './doors.ts';
 import { type History, historyOf } from './history.ts';
-import { knownAs } from './known.ts';
 import { playHistory } from './play.ts';
 import { shrunk } from './shrink.ts';
 
@@ -23,7 +22,6 @@ export async function playHistories(
   const idle: (readonly [Runner, Runner])[] = [];
   let commands = 0;
   const failed: number[] = [];
-  const known = new Map<string, number>();
   const startedAt = Date.now();
   await atOnce(
     Array.from({ length: count }, (_, at) => firstSeed + at),
@@ -33,10 +31,7 @@ export async function playHistories(
       const history = historyOf(seed, on, { isShared });
       const played = await playHistory(history, runners, await database());
       commands += played.commands;
-      const [first] = played.findings;
-      const why = first && knownAs(first);
-      if (why !== undefined) known.set(why, (known.get(why) ?? 0) + 1);
-      else if (first) {
+      if (played.findings.length > 0) {
         failed.push(seed);
         const play = async (one: History) => playHistory(one, runners, await database());
         const least = await shrunk(history, played, play);
@@ -48,7 +43,6 @@ export async function playHistories(
   await Promise.all(idle.flat().map((runner) => runner.stop()));
   await server?.remove();
   const seconds = Math.round((Date.now() - startedAt) / 1000);
-  for (const [why, times] of known) console.log(`known, ${times} times: ${why}`);
   console.log(
     `${count - failed.length} passed, ${failed.length} failed; ${commands} commands in ${seconds} s`,
   );

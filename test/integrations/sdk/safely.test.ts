@@ -227,6 +227,43 @@ describe('placeOrder', () => {
     expect(told).toEqual(keys.map((key) => [key, true, 'in_doubt', 'unknown', key]));
   });
 
+  test('an abort before anything is sent says so, and leaves what an earlier call did in doubt', async () => {
+    const { told, stderr } = await run(`
+      const { idempotency_key: _, ...plain } = order;
+      const reading = () => {
+        const stop = new AbortController();
+        const transport = (url, init) => {
+          if (init.method === 'POST') return fetch(url, init);
+          stop.abort();
+          return new Promise(() => {});
+        };
+        return [createClient({ baseUrl, apiKey, retries: 0, transport }), { signal: stop.signal }];
+      };
+      const tellOf = async (call) => {
+        const { name, category, facts } = await failure(call);
+        tell([name, category, facts?.outcome]);
+      };
+      const [first, stop] = reading();
+      await tellOf(placeOrder(first, journal, plain, { ...stop, reference: 'PO-1' }));
+      tell(journal.unsettled().length);
+      await failure(placeOrder(deaf(), journal, plain, { reference: 'PO-1' }));
+      const [second, again] = reading();
+      await tellOf(placeOrder(second, journal, plain, { ...again, reference: 'PO-1' }));
+      const [key] = journal.unsettled();
+      const stopped = new AbortController();
+      stopped.abort();
+      await tellOf(resumeOrder(client, journal, key.key, { signal: stopped.signal }));
+      await tellOf(placeOrder(client, journal, order, { signal: stopped.signal }));`);
+    expect(stderr).toBe('');
+    expect(told).toEqual([
+      ['InterruptedError', 'interrupted', 'not_sent'],
+      0,
+      ['InDoubtError', 'in_doubt', 'unknown'],
+      ['InDoubtError', 'in_doubt', 'unknown'],
+      ['InterruptedError', 'interrupted', 'not_sent'],
+    ]);
+  });
+
   test('refuses an order that is not valid or stands for another one, before anything is sent', async () => {
     const { told } = await run(`
       tell(await failure(placeOrder(client, journal, { ...order, max_prise: 1, max_price: '12' })));

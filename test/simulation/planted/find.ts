@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { doorNames } from '../../faults/needs/doors.ts';
 import { historyOf } from '../../faults/needs/history.ts';
 import type { Finding } from '../../faults/needs/judge.ts';
-import { knownAs } from '../../faults/needs/known.ts';
 import { simulateHistory } from '../stage.ts';
 import { lastEffect } from '../worker.ts';
 import { builtWith } from './build.ts';
@@ -25,8 +24,9 @@ export async function findPlanted(
   try {
     const built = await builtWith(fault, folder);
     for (const seed of seeds) {
-      const { findings } = await simulateHistory(historyOf(seed, doorNames, { lastEffect }), built);
-      const finding = findings.find((one) => knownAs(one) === undefined);
+      const {
+        findings: [finding],
+      } = await simulateHistory(historyOf(seed, doorNames, { lastEffect }), built);
       if (finding) return { seed, finding };
     }
     return undefined;
