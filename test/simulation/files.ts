@@ -1,12 +1,12 @@
 import fs from 'node:fs';
 import { Readable } from 'node:stream';
 import type { Disk } from './disk.ts';
+import type { Effect } from './storage.ts';
 
 /** What a process's files need of it. */
 export interface FileHost {
   readonly disk: Disk;
-  /** Called before each operation; throws if the process has ended there. */
-  effect(what: string): void;
+  readonly effect: Effect;
   /** Does work later, as the system does. The promise stays open if the process ends meanwhile. */
   later<T>(work: () => T): Promise<T>;
   /** The absolute path of one that a program gave. */
@@ -49,17 +49,19 @@ export function filesOf(host: FileHost): { readonly fs: object; readonly promise
     typeof path === 'string' || path instanceof URL || Buffer.isBuffer(path) ? host.resolve(path) : path;
   for (const name of onePath)
     sync[name] = (path: unknown, ...more: unknown[]) => {
-      host.effect(`${name} ${path}`);
+      const [flags] = more;
+      const writes =
+        name === 'openSync' && (typeof flags === 'number' ? (flags & 3) !== 0 : /[wa+]/.test(`${flags}`));
+      const isNew = writes || name === 'mkdirSync' || name === 'mkdtempSync';
+      host.effect(`${name} ${path}`, isNew ? 'file' : undefined);
       if (name === 'rmSync' || name === 'unlinkSync') host.disk.forgets(String(pathOf(path)));
       const made = callOf(name)(pathOf(path), ...more);
-      const [flags] = more;
-      const writes = typeof flags === 'number' ? (flags & 3) !== 0 : /[wa+]/.test(`${flags}`);
-      if (name === 'openSync' && writes) host.disk.writes(String(pathOf(path)), !`${flags}`.startsWith('w'));
+      if (writes) host.disk.writes(String(pathOf(path)), !`${flags}`.startsWith('w'));
       return made;
     };
   for (const name of twoPaths)
     sync[name] = (from: unknown, to: unknown, ...more: unknown[]) => {
-      host.effect(`${name} ${from} ${to}`);
+      host.effect(`${name} ${from} ${to}`, name === 'copyFileSync' ? 'file' : undefined);
       if (name === 'renameSync') host.disk.forgets(String(pathOf(to)));
       callOf(name)(pathOf(from), pathOf(to), ...more);
       if (name === 'copyFileSync') host.disk.writes(String(pathOf(to)), false);
@@ -67,14 +69,20 @@ export function filesOf(host: FileHost): { readonly fs: object; readonly promise
     };
   for (const name of byDescriptor)
     sync[name] = (descriptor: unknown, ...more: unknown[]) => {
-      host.effect(`${name} ${more.length}`);
+      host.effect(
+        `${name} ${more.length}`,
+        name === 'writeSync' || name === 'fsyncSync' ? 'file' : undefined,
+      );
       if (typeof descriptor === 'number' && descriptor < 3 && name === 'fstatSync') return stream;
       if (name === 'fsyncSync') host.disk.synced(fs.fstatSync(Number(descriptor)).ino);
       return callOf(name)(descriptor, ...more);
     };
   for (const name of eitherWay)
     sync[name] = (file: unknown, ...more: unknown[]) => {
-      host.effect(`${name} ${typeof file === 'number' ? '' : file}`);
+      host.effect(
+        `${name} ${typeof file === 'number' ? '' : file}`,
+        name === 'writeFileSync' ? 'file' : undefined,
+      );
       if (typeof file === 'string' && file.startsWith('/proc/')) {
         const text = host.procFile(file);
         if (text !== undefined) return text;

@@ -58,7 +58,7 @@ export function modulesOf(slot: Slot, processModule: unknown): Readonly<Record<s
   const { world } = slot;
   const { fs, promises } = filesOf({
     disk: slot.process.disk,
-    effect: (what) => slot.process.effect(what),
+    effect: (what, space) => slot.process.effect(what, space),
     later: (work) => slot.process.later(work),
     resolve: (file) => slot.process.resolve(file),
     procFile: (file) => slot.process.procFile(file),
@@ -110,7 +110,7 @@ export function modulesOf(slot: Slot, processModule: unknown): Readonly<Record<s
     sqlite: {
       DatabaseSync: databaseClass({
         open: (file, options) => slot.process.openDatabase(file, options),
-        effect: (what) => slot.process.effect(what),
+        effect: (what, space) => slot.process.effect(what, space),
       }),
     },
   };

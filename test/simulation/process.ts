@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Ended } from '../support/runner.ts';
 import type { Disk } from './disk.ts';
 import type { Machine } from './machine.ts';
-import type { Connection, Connections, OpenOptions } from './storage.ts';
+import type { Connection, Connections, OpenOptions, Space } from './storage.ts';
 import { SimSocket } from './wire.ts';
 import type { Owner, World } from './world.ts';
 
@@ -33,6 +33,11 @@ class Over extends Error {
   override readonly name = 'Over';
 }
 
+const fullDisk = (space: Space): Error =>
+  space === 'file'
+    ? Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
+    : Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
+
 /** A process of the program, in a machine of the simulation. */
 export class SimProcess implements Owner {
   readonly pid: number;
@@ -44,6 +49,8 @@ export class SimProcess implements Owner {
   effects = 0;
   /** It is killed right before this effect. */
   killAt = Number.POSITIVE_INFINITY;
+  /** Whatever takes space on its disk fails. */
+  isDiskFull = false;
   /** Called where it is killed. */
   onKill: () => void = () => this.kill();
   readonly #world: World;
@@ -123,14 +130,15 @@ export class SimProcess implements Owner {
     this.#onEnd();
   }
 
-  /** Comes before each effect. @throws if the process has ended. */
-  effect(what: string): void {
+  /** Comes before each effect. @throws if the process has ended, or if the effect takes space and its disk is full. */
+  effect(what: string, space?: Space): void {
     if (!this.isOver) {
       this.effects += 1;
       this.#world.note(what.length);
       if (this.effects === this.killAt) this.onKill();
     }
     if (this.isOver) throw new Over(`ended before ${what}`);
+    if (space && this.isDiskFull) throw fullDisk(space);
   }
 
   /** Does work later. The promise stays open if the process ends meanwhile. */

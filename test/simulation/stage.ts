@@ -177,6 +177,10 @@ class Theatre {
     if (kill && 'effect' in kill) {
       process.killAt = kill.effect;
       if (kill.isPowerCut) process.onKill = () => this.#cutPower();
+      if (kill.isDiskFull)
+        process.onKill = () => {
+          process.isDiskFull = true;
+        };
     }
     return process;
   }

@@ -4,8 +4,11 @@ import type { Disk } from './disk.ts';
 
 const Native = loadSqlite();
 
-/** Called before each operation of storage. Throws if the process has ended there. */
-export type Effect = (what: string) => void;
+/** Where an operation takes space on the disk. */
+export type Space = 'file' | 'database';
+
+/** Called before each operation of storage. Throws if the process has ended there, or the disk is full. */
+export type Effect = (what: string, space?: Space) => void;
 
 type Value = string | number | bigint | null | Uint8Array;
 
@@ -17,6 +20,7 @@ export class Connection {
   readonly #disk: Disk;
   readonly #statements = new Map<string, Statement>();
   #syncs = true;
+  #isInTransaction = false;
   #changes = 0;
 
   constructor(path: string, options: OpenOptions, disk: Disk) {
@@ -32,7 +36,17 @@ export class Connection {
     const hasChanged = sql === 'COMMIT' && this.#path !== ':memory:' && this.#hasChanged();
     if (hasChanged && !this.#syncs) this.#disk.commitsUnsynced(this.#path);
     this.#sqlite.exec(sql);
+    if (/^BEGIN/.test(sql)) this.#isInTransaction = true;
+    if (sql === 'COMMIT' || sql === 'ROLLBACK') this.#isInTransaction = false;
     if (hasChanged && this.#syncs) this.#disk.syncedDatabase(this.#path);
+  }
+
+  /** Where a statement takes space on the disk: where it commits rows. */
+  spaceOf(sql: string): Space | undefined {
+    if (this.#path === ':memory:') return undefined;
+    const commits =
+      sql === 'COMMIT' ? this.#changesNow() !== this.#changes : !this.#isInTransaction && writes.test(sql);
+    return commits ? 'database' : undefined;
   }
 
   /** Whether rows have changed since it was asked last. */
@@ -58,6 +72,7 @@ export class Connection {
 
   /** What was not committed is gone, as when the system closes the file of a process that has died. */
   abandon(): void {
+    this.#isInTransaction = false;
     try {
       this.#sqlite.exec('ROLLBACK');
     } catch {
@@ -70,6 +85,8 @@ export class Connection {
     this.#sqlite.close();
   }
 }
+
+const writes = /^\s{0,9}(?:INSERT|UPDATE|DELETE|REPLACE|CREATE|ALTER|DROP|PRAGMA user_version =)/;
 
 export interface OpenOptions {
   readonly readOnly?: boolean;
@@ -140,13 +157,13 @@ export function databaseClass(host: StorageHost): unknown {
     }
 
     exec(sql: string): void {
-      host.effect(sql);
+      host.effect(sql, this.#connection.spaceOf(sql));
       this.#connection.exec(sql);
     }
 
     prepare(sql: string): unknown {
       host.effect(`prepare ${sql}`);
-      return new StatementSync(this.#connection.prepare(sql), sql, host);
+      return new StatementSync(this.#connection, sql, host);
     }
 
     close(): void {
@@ -157,28 +174,34 @@ export function databaseClass(host: StorageHost): unknown {
 }
 
 class StatementSync {
+  readonly #connection: Connection;
   readonly #native: Statement;
   readonly #sql: string;
   readonly #host: StorageHost;
 
-  constructor(native: Statement, sql: string, host: StorageHost) {
-    this.#native = native;
+  constructor(connection: Connection, sql: string, host: StorageHost) {
+    this.#connection = connection;
+    this.#native = connection.prepare(sql);
     this.#sql = sql;
     this.#host = host;
   }
 
   get(...values: Value[]): unknown {
-    this.#host.effect(this.#sql);
+    this.#effect();
     return this.#native.get(...values);
   }
 
   all(...values: Value[]): unknown {
-    this.#host.effect(this.#sql);
+    this.#effect();
     return this.#native.all(...values);
   }
 
   run(...values: Value[]): unknown {
-    this.#host.effect(this.#sql);
+    this.#effect();
     return this.#native.run(...values);
+  }
+
+  #effect(): void {
+    this.#host.effect(this.#sql, this.#connection.spaceOf(this.#sql));
   }
 }

@@ -28,6 +28,8 @@ export interface EffectKill {
   readonly effect: number;
   /** Every process ends there, and the disk may forget what was not synced. */
   readonly isPowerCut: boolean;
+  /** The process goes on, and whatever it writes from there on fails: its disk is full. */
+  readonly isDiskFull?: boolean;
 }
 
 export type Kill = RequestKill | EffectKill;
@@ -187,9 +189,20 @@ export function historyOf(
       return [step, { do: random.pick(['cancel', 'fail', 'return']), need }, again([])];
     return [step];
   });
+  const stepsOnDisks =
+    lastEffect === undefined ? stepsAgain : stepsAgain.map((step) => onFullDisk(step, chance));
   const maxCents =
     !isShared && haveOneJournal(machines) && chance(0.8) ? random.pick([32_000, 45_000, 70_000]) : undefined;
-  return { seed, isShared, habits, machines, needs, steps: stepsAgain, maxCents };
+  return { seed, isShared, habits, machines, needs, steps: stepsOnDisks, maxCents };
+}
+
+/** Fills the disk for some of the processes that would be killed at an effect. */
+function onFullDisk(step: Step, chance: (share: number) => boolean): Step {
+  if (step.do !== 'run' || step.runs.length > 1) return step;
+  const [run] = step.runs;
+  const { kill } = run;
+  if (!kill || !('effect' in kill) || kill.isPowerCut || !chance(0.4)) return step;
+  return { ...step, runs: [{ ...run, kill: { ...kill, isDiskFull: true } }] };
 }
 
 /** Whether our machines count what they spend together, for one user and in the same month. */

@@ -165,8 +165,10 @@ function judgeWords(scene: Scene, { run, outcome }: JudgedRun): Finding[] {
     { rule: 'untrue', hidden, what: `${what}: ${text}` },
   ];
   const isCut = runs.some(({ run: { kill } }) => kill && 'effect' in kill && kill.isPowerCut);
-  if (code === null && !run.kill && !isCut) return finding('?', 'crashed');
-  if (code === 1) return finding('?', 'failed in a way that nobody planned');
+  const isFull = run.kill !== undefined && 'isDiskFull' in run.kill && run.kill.isDiskFull === true;
+  if (code === null && (!run.kill || isFull) && !isCut) return finding('?', 'crashed');
+  if (code === 1 && !(isFull && /disk is full|ENOSPC/.test(text)))
+    return finding('?', 'failed in a way that nobody planned');
   const isAlone = runs.length === 1;
   const made = atEnd.filter(({ id }) => !before.some((order) => order.id === id));
   if (isAlone && isDenied && made.length > 0)

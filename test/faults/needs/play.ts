@@ -446,7 +446,7 @@ function hurtOf({ spelling, isMore, faults, readFaults, kill }: Run): string {
       ? [
           'request' in kill
             ? `killed at request ${kill.request}, ${kill.at}`
-            : `${kill.isPowerCut ? 'power cut' : 'killed'} at effect ${kill.effect}`,
+            : `${kill.isPowerCut ? 'power cut' : kill.isDiskFull ? 'disk full' : 'killed'} at effect ${kill.effect}`,
         ]
       : []),
   ];
