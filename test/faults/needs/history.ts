@@ -189,10 +189,10 @@ export function historyOf(
       return [step, { do: random.pick(['cancel', 'fail', 'return']), need }, again([])];
     return [step];
   });
-  const stepsOnDisks =
-    lastEffect === undefined ? stepsAgain : stepsAgain.map((step) => onFullDisk(step, chance));
   const maxCents =
     !isShared && haveOneJournal(machines) && chance(0.8) ? random.pick([32_000, 45_000, 70_000]) : undefined;
+  const stepsOnDisks =
+    lastEffect === undefined ? stepsAgain : stepsAgain.map((step) => onFullDisk(step, chance));
   return { seed, isShared, habits, machines, needs, steps: stepsOnDisks, maxCents };
 }
 
