@@ -46,7 +46,7 @@ export function checkFree(record: JournalRecord): void {
     code: atWorkCode,
     idempotencyKey: record.key,
     outcome: record.order_id === null ? 'unknown' : 'applied',
-    hint: `Wait for it to end; the journal then says what became of the order.${
+    hint: `Wait for it to end, then run this command again: nothing is ordered twice.${
       leaseS === undefined ? '' : ` Should it be gone, its lease ends in ${leaseS} s.`
     }`,
   });

@@ -272,6 +272,21 @@ export const unsentLines = (uploads: readonly KnownUpload[]): string[] =>
     return doubt ? [`${upload.name}: a retry of it was sent, and no response came`] : [];
   });
 
+/**
+ * Error for a retry of uploads of which no row has failed, and which are not complete either; undefined if they are.
+ * @returns ErrandError conflict.
+ */
+export function unsentRows(context: Context, uploads: readonly KnownUpload[]): ErrandError | undefined {
+  const lines = unsentLines(uploads);
+  if (lines.length === 0) return undefined;
+  return new ErrandError('conflict', `${lines.join('; ')}, and no other row has failed; nothing was sent`, {
+    code: 'rows_unsent',
+    outcome: uploads.some(isInDoubt) ? 'unknown' : 'not_sent',
+    retryable: false,
+    next: completingSteps(context, uploads),
+  });
+}
+
 /** Reports the rows that uploads skipped, such as `december: 3 rows were left out as invalid (rows 4, 9, 12)`. */
 export const leftOutLines = (uploads: readonly KnownUpload[]): string[] =>
   uploads.flatMap(({ name, source }) => {

@@ -10,7 +10,13 @@ import {
 import { blockedRows, countsLine, differsLines, isRefusedAgain } from '../../bulk/needs/refused-rows.ts';
 import { defaultBatchRows } from '../../bulk/upload/batches.ts';
 import { inDoubtSince, laterLines } from '../../bulk/upload/follow.ts';
-import { type KnownUpload, namedBatches, uploadOfBatch } from '../../bulk/upload/named.ts';
+import {
+  type KnownUpload,
+  namedBatches,
+  unsentLines,
+  unsentRows,
+  uploadOfBatch,
+} from '../../bulk/upload/named.ts';
 import { checkTotal, maxTotalOption } from '../../bulk/upload/prepare.ts';
 import {
   checkSettled,
@@ -83,7 +89,7 @@ export const retry = defineCommand({
   ],
   operations: ['bulk.create', 'bulk.get', 'order.list'],
   exitCodes: {
-    5: 'rows were not sent, because of what was ordered before',
+    5: 'rows were not sent: because of what was ordered before, or not yet',
     10: 'in doubt: the new batch was sent and no response came',
     11: policyExit,
   },
@@ -144,11 +150,13 @@ export const retry = defineCommand({
     const inDoubt = inDoubtSince(later);
     if (failed.length === 0) {
       if (inDoubt > 0) throw doubtfulRows(context, what, inDoubt);
+      const unsent = unsentRows(context, named.uploads);
+      if (unsent) throw unsent;
       const none = later.length > 0 ? `no row of ${what} is left to retry` : `no row of ${what} has failed`;
       return { kind: 'none', hints: [none, ...laterLines(later)] };
     }
     const leftOut = withdrawn.length + inDoubt > 0 ? exitCodes.conflict : undefined;
-    for (const line of laterLines(later)) context.note(line);
+    for (const line of [...laterLines(later), ...unsentLines(named.uploads)]) context.note(line);
     if (withdrawn.length > 0) context.note(leftOutText(withdrawn, isRefused));
     const uploaded = await rowsOf(failed);
     const rows = uploaded.rows.map((row) => raised(row, raise));

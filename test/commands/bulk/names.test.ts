@@ -309,6 +309,21 @@ describe('an upload that was cut short', () => {
     expect(spent).toBeGreaterThan(0);
   });
 
+  test('a retry says that rows are not sent yet, and what sends them', async () => {
+    await cutShort(2, 'responded');
+    const { code, stderr } = await bulk('retry', 'december', '-o', 'json');
+    const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
+    expect([code, error.code, error.outcome]).toEqual([5, 'rows_unsent', 'unknown']);
+    expect(error.message).toMatch(
+      /^december: \d+ of 10 rows are not sent yet or are in doubt, and no other row has failed; nothing was sent$/,
+    );
+    expect(error.next[0].command).toContain('errand bulk resume december');
+    expect((await bulk('resume', 'december')).code).toBe(0);
+    const again = await bulk('retry', 'december');
+    expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('no row of december has failed')]);
+    expect(await orders()).toHaveLength(10);
+  });
+
   test('two at once place nothing twice', async () => {
     await cutShort(2, 'responded');
     const resume = () => bulk('resume', 'december');
