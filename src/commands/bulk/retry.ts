@@ -145,13 +145,13 @@ export const retry = defineCommand({
       withdrawn.length > 0 &&
       overridePolicy === undefined &&
       (await isRefusedAgain(context, () => rowsOf(withdrawn), filename));
-    if (failed.length === 0 && withdrawn.length > 0)
-      throw withdrawnRows(context, withdrawn, { name: what, word: id, isRefused });
     const inDoubt = inDoubtSince(later);
     if (failed.length === 0) {
-      if (inDoubt > 0) throw doubtfulRows(context, what, inDoubt);
       const unsent = unsentRows(context, named.uploads);
+      if (unsent && withdrawn.length > 0) context.note(leftOutText(withdrawn, isRefused));
       if (unsent) throw unsent;
+      if (withdrawn.length > 0) throw withdrawnRows(context, withdrawn, { name: what, word: id, isRefused });
+      if (inDoubt > 0) throw doubtfulRows(context, what, inDoubt);
       const none = later.length > 0 ? `no row of ${what} is left to retry` : `no row of ${what} has failed`;
       return { kind: 'none', hints: [none, ...laterLines(later)] };
     }
