@@ -351,16 +351,20 @@ describe.skipIf(!hasPostgres)('a published policy is signed', () => {
         const { ERRAND_STATE_DIR: folder, ERRAND_DATABASE_URL: database } = process.env;
         openJournal({ folder, database, ...${JSON.stringify(more)} }).then(
           async (journal) => { await journal.close(); console.log('open'); },
-          (error) => console.log(error.category, error.facts.code));`;
+          (error) => console.log(error.category, error.facts.code)).then(async () => {
+            // A connection that is left open keeps the program alive.
+            for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
+            console.log(process.getActiveResourcesInfo().filter((it) => it.startsWith('TCP')).length);
+          });`;
       const args = ['--input-type=module', '-e', source];
       const { stdout } = await promisify(execFile)(process.execPath, args, { env: environment });
       return stdout.trim();
     };
-    expect(await opened(buyer, {})).toBe('open');
-    expect(await opened(fresh, {})).toBe('policy policy_signer_unknown');
-    expect(await opened(fresh, { policySigner: signer })).toBe('open');
+    expect(await opened(buyer, {})).toBe('open\n0');
+    expect(await opened(fresh, {})).toBe('policy policy_signer_unknown\n0');
+    expect(await opened(fresh, { policySigner: signer })).toBe('open\n0');
     const another = `SHA256:${'c'.repeat(43)}`;
-    expect(await opened(buyer, { policySigner: another })).toBe('policy policy_signer_differs');
+    expect(await opened(buyer, { policySigner: another })).toBe('policy policy_signer_differs\n0');
     const { products, shipping_address } = orderBody(service.product('test-success'));
     const quote = { products, shipping_address, max_price: 15_000 };
     for (const [workspace, code] of [
