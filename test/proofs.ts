@@ -121,6 +121,12 @@ const parts: readonly Part[] = [
     environment: { EVERY_WAY: '1' },
   },
   {
+    name: 'kills',
+    proves: 'a sandbox that is killed 50 times under load loses nothing that it accepted',
+    command: tests('test/service/server/kill.test.ts'),
+    environment: { EVERY_WAY: '1' },
+  },
+  {
     name: 'hostile',
     proves: 'each command bears 60 changes of each response',
     command: tests('test/hostile'),
