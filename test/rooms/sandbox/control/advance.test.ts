@@ -195,7 +195,7 @@ test('an advance through whatever is due ends in the state that waiting would ha
       const { deliveries: _, attempts: __, ...seen } = await played(scenario, 'as time goes by');
       expect(leap).toMatchObject(seen);
     }),
-    // A failure names its seed. Shrinking a counterexample takes longer than a test may.
+    // A failure names its seed; `npm run proofs -- advance` has 100. Shrinking a counterexample takes longer than a test may.
     { numRuns: isWhole ? 100 : 5, endOnFailure: true },
   );
 });
