@@ -1,6 +1,6 @@
 /**
- * `npx tsx test/costs.ts [file or folder ...]` runs each test file alone and prints a table for the README.md next to
- * it: CPU time, including child processes, and idle wait. Needs an otherwise idle machine.
+ * `npx tsx test/costs.ts [file or folder ...]` runs each test file alone and prints a table: CPU time, including
+ * child processes, and idle wait. Needs an otherwise idle machine.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

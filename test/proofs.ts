@@ -102,6 +102,36 @@ const parts: readonly Part[] = [
     command: tests('test/terminal/interrupted.test.ts', 'test/terminal/accessible-stories.test.ts'),
     environment: { EVERY_WAY: '1' },
   },
+  {
+    name: 'clients',
+    proves: 'each refusal and each lost response, by each client of the agents',
+    command: tests('test/integrations/mcp'),
+    environment: { EVERY_WAY: '1' },
+  },
+  {
+    name: 'browser',
+    proves: 'each page in each width and each scheme',
+    command: tests('test/browser/every-page.test.ts'),
+    environment: { EVERY_WAY: '1' },
+  },
+  {
+    name: 'advance',
+    proves: 'an advance ends where waiting would, in 100 drawn scenarios',
+    command: tests('test/rooms/sandbox/control/advance.test.ts'),
+    environment: { EVERY_WAY: '1' },
+  },
+  {
+    name: 'kills',
+    proves: 'a sandbox that is killed 50 times under load loses nothing that it accepted',
+    command: tests('test/service/server/kill.test.ts'),
+    environment: { EVERY_WAY: '1' },
+  },
+  {
+    name: 'hostile',
+    proves: 'each command bears 60 changes of each response',
+    command: tests('test/hostile'),
+    environment: { HOSTILE: '60' },
+  },
   { name: 'flips', proves: 'one bit of a journal flipped, 1,000 times', command: faults('--flips', '1000') },
   {
     name: 'planted',

@@ -1,17 +1,13 @@
 /** Flips one bit of the journal at rest: must cause no duplicate order, no altered order and no silent loss. */
-import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { caches } from '../support/caches.ts';
-import { hangsAfterMs } from '../support/limits.ts';
-import { attempt, type Ended, endOf } from './attempt.ts';
+import { attempt, type Ended, unhurt } from './attempt.ts';
 import { FaultProxy } from './proxy.ts';
 import { Random } from './random.ts';
 import type { Service } from './service.ts';
 
-const program = fileURLToPath(new URL('../../bin/errand.js', import.meta.url));
 const files = ['journal.db', 'journal.db-wal', 'journal.db-seal'];
 
 /** The state of a killed machine, with intents in every journal state. */
@@ -94,8 +90,8 @@ export async function flipOnce(service: Service, key: string, killed: Killed, se
     const { file, byte, bit } = flip(state, random);
     const intent = random.pick(killed.intents);
     const before = await ordersOf(service, key, intent);
-    const listed = await run(['order', 'journal', 'list', '--all', '-o', 'json'], environment);
-    const again = await run(killed.create(intent), environment);
+    const listed = await unhurt(['order', 'journal', 'list', '--all', '-o', 'json'], environment);
+    const again = await unhurt(killed.create(intent), environment);
     const after = await ordersOf(service, key, intent);
     const wrong = [
       ...doubled(intent, before, after),
@@ -165,13 +161,4 @@ function unlisted({ code, stdout, stderr }: Ended, intents: readonly string[]): 
     records.filter(({ body }) => !body.po_number).map(({ body }) => body.metadata?.intent),
   );
   return intents.filter((intent) => !listed.has(intent)).map((intent) => `${intent} is gone without a word`);
-}
-
-function run(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ended> {
-  const child = spawn(process.execPath, [program, ...args], {
-    env: environment,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const late = setTimeout(() => child.kill('SIGKILL'), hangsAfterMs);
-  return endOf(child).finally(() => clearTimeout(late));
 }

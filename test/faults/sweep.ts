@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { caches } from '../support/caches.ts';
 import { hangsAfterMs } from '../support/limits.ts';
-import { type DiskFault, type Ended, endOf } from './attempt.ts';
+import { type DiskFault, type Ended, endOf, unhurt } from './attempt.ts';
 import { brokenChain } from './chain.ts';
 import { outcomeOf } from './lies.ts';
 import type { Service } from './service.ts';
@@ -79,7 +79,7 @@ async function traced(service: Service, subject: Subject): Promise<{ call: strin
   const log = join(workspace.folder, 'trace');
   try {
     const thing = await subject.make(service, workspace.key, workspace.folder, (args) =>
-      run(workspace, args),
+      unhurt(args, workspace.environment),
     );
     await run(workspace, thing.args, ['-o', log, '-y', '-e', `trace=${watched.join(',')}`]);
     const lines = readFileSync(log, 'utf8').split('\n');
@@ -104,7 +104,9 @@ export async function hurt(
   const workspace = makeWorkspace(service, key);
   const wrong: string[] = [];
   try {
-    const thing = await subject.make(service, key, workspace.folder, (args) => run(workspace, args));
+    const thing = await subject.make(service, key, workspace.folder, (args) =>
+      unhurt(args, workspace.environment),
+    );
     const how = 'signal' in injury ? `signal=${injury.signal}` : `error=${injury.error}`;
     const only = 'signal' in injury ? [] : journalPaths(workspace.state);
     const inject = `inject=${injury.call}:${how}:when=${injury.when}`;
@@ -123,7 +125,7 @@ export async function hurt(
         wrong.push(`not done after ${mostRepeats} repetitions: ${ended.code} ${ended.stderr}`);
         break;
       }
-      ended = await run(workspace, thing.args);
+      ended = await unhurt(thing.args, workspace.environment);
       wrong.push(...(await untruths(thing, ended)));
     }
     const count = await thing.count();
@@ -213,17 +215,10 @@ function makeWorkspace(service: Service, key: string): Workspace {
 const journalPaths = (state: string): string[] =>
   ['', '-wal', '-shm', '-seal'].flatMap((end) => ['-P', join(state, `journal.db${end}`)]);
 
-/** Runs a command to completion; under strace if given its flags. */
-function run(
-  { environment }: Workspace,
-  args: readonly string[],
-  strace?: readonly string[],
-): Promise<Ended> {
-  const [command = '', ...all] = [
-    ...(strace ? ['strace', '-qq', '-e', 'signal=none', ...strace] : []),
-    ...[process.execPath, program, ...args],
-  ];
-  const child = spawn(command, all, { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+/** Runs a command to completion under strace. */
+function run({ environment }: Workspace, args: readonly string[], strace: readonly string[]): Promise<Ended> {
+  const all = ['-qq', '-e', 'signal=none', ...strace, process.execPath, program, ...args];
+  const child = spawn('strace', all, { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
   const late = setTimeout(() => child.kill('SIGKILL'), hangsAfterMs);
   return endOf(child).finally(() => clearTimeout(late));
 }

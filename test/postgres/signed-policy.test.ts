@@ -92,24 +92,29 @@ describe.skipIf(!hasPostgres)('a published policy is signed', () => {
         SELECT 'journal', 'facts', '["policy"]', seq FROM errand.heads WHERE name = 'journal'`);
 
   /** No machine orders, and each command that looks at the policy names what is wrong. */
-  async function refusedEverywhere(machines: readonly Workspace[], code: string, message: string) {
+  async function refusedEverywhere(
+    machines: readonly Workspace[],
+    code: string,
+    message: string,
+    altered?: string,
+  ) {
     const before = await ordersMade();
     for (const workspace of machines) {
       const refused = await order(workspace);
-      expect([refused.code, errorOf(refused)]).toMatchObject([
+      expect([refused.code, errorOf(refused)], altered).toMatchObject([
         11,
         { code, outcome: 'not_sent', message: expect.stringContaining(message) },
       ]);
       const shown = await errand(workspace, ['policy', 'show']);
-      expect([shown.code, shown.stderr]).toEqual([11, expect.stringContaining(message)]);
+      expect([shown.code, shown.stderr], altered).toEqual([11, expect.stringContaining(message)]);
       const doctor = await errand(workspace, ['doctor', '-o', 'json']);
-      expect(JSON.parse(doctor.stdout)).toContainEqual(
+      expect(JSON.parse(doctor.stdout), altered).toContainEqual(
         expect.objectContaining({
           ...{ check: 'policy', status: 'trouble', message: expect.stringContaining(message) },
         }),
       );
       const verified = await errand(workspace, ['audit', 'verify', '-o', 'json']);
-      expect([verified.code, JSON.parse(verified.stdout)]).toMatchObject([
+      expect([verified.code, JSON.parse(verified.stdout)], altered).toMatchObject([
         7,
         { findings: [{ finding: 'policy', message: expect.stringContaining(message) }] },
       ]);
@@ -139,7 +144,7 @@ describe.skipIf(!hasPostgres)('a published policy is signed', () => {
       .filter((name) => name.endsWith('.policy.json'))
       .map((name) => join(state, name));
 
-  test.each([
+  const altered = [
     ['text', (row: Row) => ({ ...row, text: 'version: 1\n' })],
     ['keys', (row: Row) => ({ ...row, keys: { 'eve.pub': 'ssh-ed25519 AAAA' } })],
     ['timeZone', (row: Row) => ({ ...row, timeZone: 'Asia/Tokyo' })],
@@ -149,10 +154,15 @@ describe.skipIf(!hasPostgres)('a published policy is signed', () => {
     ['number', (row: Row) => ({ ...row, number: 3 })],
     ['errand_policy', (row: Row) => ({ ...row, errand_policy: 2 })],
     ['a field more', (row: Row) => ({ ...row, more: true })],
-  ])('and not followed once %s is altered', async (_, change) => {
+  ] as const;
+
+  test('and not followed once any of its fields is altered', async () => {
     const { database, buyer, job } = await team();
-    await write(database, change(await stored(database)));
-    await refusedEverywhere([buyer, job], 'policy_altered', 'that does not hold');
+    const published = await stored(database);
+    for (const [field, change] of altered) {
+      await write(database, change(published));
+      await refusedEverywhere([buyer, job], 'policy_altered', 'that does not hold', field);
+    }
   });
 
   type Row = Record<string, unknown>;
@@ -341,16 +351,20 @@ describe.skipIf(!hasPostgres)('a published policy is signed', () => {
         const { ERRAND_STATE_DIR: folder, ERRAND_DATABASE_URL: database } = process.env;
         openJournal({ folder, database, ...${JSON.stringify(more)} }).then(
           async (journal) => { await journal.close(); console.log('open'); },
-          (error) => console.log(error.category, error.facts.code));`;
+          (error) => console.log(error.category, error.facts.code)).then(async () => {
+            // A connection that is left open keeps the program alive.
+            for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
+            console.log(process.getActiveResourcesInfo().filter((it) => it.startsWith('TCP')).length);
+          });`;
       const args = ['--input-type=module', '-e', source];
       const { stdout } = await promisify(execFile)(process.execPath, args, { env: environment });
       return stdout.trim();
     };
-    expect(await opened(buyer, {})).toBe('open');
-    expect(await opened(fresh, {})).toBe('policy policy_signer_unknown');
-    expect(await opened(fresh, { policySigner: signer })).toBe('open');
+    expect(await opened(buyer, {})).toBe('open\n0');
+    expect(await opened(fresh, {})).toBe('policy policy_signer_unknown\n0');
+    expect(await opened(fresh, { policySigner: signer })).toBe('open\n0');
     const another = `SHA256:${'c'.repeat(43)}`;
-    expect(await opened(buyer, { policySigner: another })).toBe('policy policy_signer_differs');
+    expect(await opened(buyer, { policySigner: another })).toBe('policy policy_signer_differs\n0');
     const { products, shipping_address } = orderBody(service.product('test-success'));
     const quote = { products, shipping_address, max_price: 15_000 };
     for (const [workspace, code] of [

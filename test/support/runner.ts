@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { hangsAfterMs } from './limits.ts';
 
@@ -63,6 +64,7 @@ export class Runner {
     const child = this.#child;
     this.#child = undefined;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    child.ref();
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill(signal);
     await ended;
@@ -88,7 +90,11 @@ function started(): Promise<ChildProcess> {
   // Its own stdout and stderr are no terminal and no file, as those of a process that a test starts; nothing is written there.
   const child = fork(script, { execArgv, stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   return new Promise((resolve, reject) => {
-    child.once('message', () => resolve(child));
+    child.once('message', () => {
+      // It waits for nothing between two runs: it ends with the process that has begun it.
+      for (const handle of [child, child.channel, child.stdout as Socket | null]) handle?.unref();
+      resolve(child);
+    });
     child.once('error', reject);
   });
 }

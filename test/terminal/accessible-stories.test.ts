@@ -1,6 +1,7 @@
 import { describe, test } from 'vitest';
 import { stories, storySteps } from '../commands/stories/story.ts';
 import { Terminal } from '../support/terminal.ts';
+import { isWhole } from '../support/whole.ts';
 import { makeWorkspace, prefer } from '../support/workspace.ts';
 import { moves } from './accessible.ts';
 
@@ -13,9 +14,7 @@ const drawing = [
   'plan-and-apply',
   'taken-back',
 ];
-const played = stories.filter(
-  (name) => process.env.EVERY_WAY === '1' || drawing.includes(name.replace('.story', '')),
-);
+const played = stories.filter((name) => isWhole || drawing.includes(name.replace('.story', '')));
 
 describe.concurrent('with ACCESSIBLE=1 no cursor is moved, whatever is typed', () => {
   test.for(played)('%s', async (name, { expect }) => {

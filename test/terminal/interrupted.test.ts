@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { embeddedShop, errand, shell } from '../support/run.ts';
 import { Terminal } from '../support/terminal.ts';
+import { isWhole } from '../support/whole.ts';
 import { makeWorkspace, prefer, type Workspace } from '../support/workspace.ts';
 import { moves } from './accessible.ts';
 import { withVariants } from './variants.ts';
@@ -164,10 +165,10 @@ stty -a; exit $code`;
 /** What may not change: the stored settings, and what the service has. */
 async function storedState(): Promise<unknown> {
   const lists = ['order list', 'return list', 'bulk list', 'account list'].map((list) => list.split(' '));
-  return [
-    readFileSync(join(workspace.folder, '.config', 'config.json'), 'utf8'),
-    ...(await Promise.all(lists.map((list) => json(...list)))),
-  ];
+  const stored: unknown[] = [readFileSync(join(workspace.folder, '.config', 'config.json'), 'utf8')];
+  // One after another: what runs beside another has a process of its own.
+  for (const list of lists) stored.push(await json(...list));
+  return stored;
 }
 
 async function end(
@@ -212,7 +213,6 @@ async function end(
 }
 
 /** Each question is ended in one way, or in all of them: `npm run proofs -- terminals`. */
-const isWhole = process.env.EVERY_WAY === '1';
 const cases = questions.flatMap((question, index) => {
   const both = [false, true].flatMap((isAccessible) =>
     (['Ctrl-C', 'Ctrl-D', 'SIGTERM'] as const)

@@ -5,7 +5,6 @@ import { makeStateFolder } from '../../config/paths.ts';
 import { checkFingerprint } from '../../config/resolve.ts';
 import { Journal } from '../../journal/journal.ts';
 import { isOthers } from '../../journal/take-over.ts';
-import { once } from '../../platform/async.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { OrderSettings } from '../../run/order-context.ts';
 import { loadPolicy } from '../../spending/policy/load.ts';
@@ -76,16 +75,26 @@ export async function openJournal(options: JournalOptions): Promise<OrderJournal
   const folder = resolve(options.folder);
   const database = options.database === undefined ? undefined : databaseOf(options.database);
   const given = { folder, policy, policySigner, program: program ?? 'program', database };
-  const open = once(() => openIn(folder, program, database));
-  await loadPolicy({
-    settings: placingSettings({ ...given, baseUrl: '' }),
-    journal: open,
-    signal: new AbortController().signal,
-    environment: ownEnvironment(),
-    interactive: nobodyAsks,
-    previewsRequests: false,
-    note: () => {},
-  });
+  let opening: Promise<Journal> | undefined;
+  const open = (): Promise<Journal> => {
+    opening ??= openIn(folder, program, database);
+    return opening;
+  };
+  try {
+    await loadPolicy({
+      settings: placingSettings({ ...given, baseUrl: '' }),
+      journal: open,
+      signal: new AbortController().signal,
+      environment: ownEnvironment(),
+      interactive: nobodyAsks,
+      previewsRequests: false,
+      note: () => {},
+    });
+  } catch (error) {
+    // The policy of a team is read from the journal's database: left open, it keeps the program alive.
+    await opening?.then((journal) => journal.close());
+    throw error;
+  }
   const journal = await open();
   const close = async (): Promise<void> => {
     if (!parts.isClosed) await journal.close();

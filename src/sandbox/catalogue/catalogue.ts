@@ -184,14 +184,20 @@ export class Catalogue {
   }
 
   close(): void {
-    this.#index?.close();
+    if (!this.#sharesIndex) this.#index?.close();
     this.#index = undefined;
   }
 
   #opened(): Sqlite {
     const { database, file, seed, own } = this.#options;
-    this.#index ??= openIndex(database, file, seed, own.values());
+    this.#index ??= this.#sharesIndex
+      ? sharedIndex(database, seed)
+      : openIndex(database, file, seed, own.values());
     return this.#index;
+  }
+
+  get #sharesIndex(): boolean {
+    return this.#options.file === ':memory:' && this.#options.own.size === 0;
   }
 
   /** Finds a retailer's product by its exact product id. */
@@ -370,6 +376,18 @@ const tables = `
     reviews INTEGER NOT NULL, reach INTEGER NOT NULL) STRICT;
   CREATE VIRTUAL TABLE words USING fts5 (
     title, keywords, content = '', tokenize = 'porter unicode61 remove_diacritics 2');`;
+
+/** The last index in memory. */
+let shared: { readonly seed: number; readonly index: Sqlite } | undefined;
+
+/**
+ * Returns the index in memory for this seed. The sandboxes of one process share it, because they only read it: to build it
+ * takes longer than anything else that a test with its own sandbox does.
+ */
+function sharedIndex(database: (file: string) => Sqlite, seed: number): Sqlite {
+  if (shared?.seed !== seed) shared = { seed, index: opened(database, ':memory:', seed, []) };
+  return shared.index;
+}
 
 /**
  * Opens the index, and builds it if the file has none for this seed. Another process may be building the same index. If

@@ -186,20 +186,18 @@ describe('a service that repeats the request', () => {
   test.each(Object.keys(replies))('%s: no command shows or keeps a secret', async (how) => {
     reply = replies[how] ?? reply;
     const leaks: string[] = [];
-    await Promise.all(
-      commands.map(async (command, index) => {
-        const format = formats[(index + Object.keys(replies).indexOf(how)) % formats.length];
-        const { stdout, stderr, code } = await shell(workspace, `${command} -o ${format}`);
-        // On success `api` prints the response verbatim.
-        if (command.startsWith('errand api') && code === 0) return;
-        for (const [name, secret] of Object.entries(secrets)) {
-          for (const form of formsOf(secret)) {
-            if ((stdout + stderr).includes(form))
-              leaks.push(`${command} -o ${format} shows ${name} as ${form}`);
-          }
+    for (const [index, command] of commands.entries()) {
+      const format = formats[(index + Object.keys(replies).indexOf(how)) % formats.length];
+      const { stdout, stderr, code } = await shell(workspace, `${command} -o ${format}`);
+      // On success `api` prints the response verbatim.
+      if (command.startsWith('errand api') && code === 0) continue;
+      for (const [name, secret] of Object.entries(secrets)) {
+        for (const form of formsOf(secret)) {
+          if ((stdout + stderr).includes(form))
+            leaks.push(`${command} -o ${format} shows ${name} as ${form}`);
         }
-      }),
-    );
+      }
+    }
     const kept = keptText();
     for (const [name, secret] of Object.entries(secrets)) {
       // What an order needs to be sent is kept on purpose: its webhook URLs and its payment proof.

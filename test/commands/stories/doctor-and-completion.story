@@ -1,4 +1,5 @@
-# On a fresh machine all is well.
+# On a fresh machine all is well. Time stands still: a service that is slow to respond would be trouble.
+$ CLOCK_STILL_AT=$(date +%s000)
 $ errand doctor
 CHECK…
 …

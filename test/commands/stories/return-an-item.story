@@ -2,18 +2,20 @@
 $ SHOP=$(errand sandbox products -o json --query "[?scenario=='success'] | [0].url" | tr -d '"')
 $ SLOW=$(errand sandbox products -o id | grep test-slow)
 
-# Before it is placed there is nothing to return.
-$ errand config set sandbox-speed 1
+# Before it is placed there is nothing to return. Time stands still meanwhile.
+$ CLOCK_STILL_AT=$(date +%s999)
 $ PENDING=$(errand order create --product $SLOW --max-price '$50.00' --ship-to home -o id)
 $ errand return create --order $PENDING --reason damaged
 ? 5
 ! error: …return_not_allowed…
 $ errand order cancel $PENDING > /dev/null
-$ errand config set sandbox-speed 20
+$ CLOCK_STILL_AT=$(true)
 
 $ ORDER=$(errand order create --product $SHOP,quantity=2 --max-price '$50.00' --ship-to home -o id)
 $ errand order watch $ORDER --timeout 10m > /dev/null
-$ errand config set sandbox-speed 1
+
+# Time stands still: some seconds after a return the sandbox decides about it by itself.
+$ CLOCK_STILL_AT=$(date +%s999)
 $ RETURN=$(errand return create --order $ORDER --reason damaged --notes 'torn box' -o id)
 
 # Requested again, it is the same return; with another reason it is refused.
@@ -52,7 +54,7 @@ $ errand order get $ORDER -o json --query 'returns[0].credited_amount'
 3998
 
 # A part of an order, by its item. What was sent back is bought again only where that is said.
-$ errand config set sandbox-speed 20
+$ CLOCK_STILL_AT=$(true)
 $ SECOND=$(errand order create --product $SHOP,quantity=3 --max-price '$90.00' --ship-to home --again -o id)
 $ errand order watch $SECOND --until placed --timeout 10m > /dev/null
 $ ITEM=$(errand order get $SECOND -o json --query 'items[0].id' | tr -d '"')

@@ -1,16 +1,20 @@
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { knownCommands } from '../../support/known-commands.ts';
 import { shell } from '../../support/run.ts';
 import { makeWorkspace, prefer } from '../../support/workspace.ts';
 import { stderrProblem, stdoutProblem, stories, storySteps } from './story.ts';
 
+/** While a story has CLOCK_STILL_AT set, no time passes. */
+const clockSet = fileURLToPath(new URL('../../support/clock-set.cjs', import.meta.url));
 const typedLines = stories.flatMap((name) => storySteps(name).map(({ line }) => line));
 const commands = await knownCommands();
 
 // Each has a workspace of its own, and most of them wait for their sandbox.
 describe.concurrent('stories: what a user types and sees', () => {
   test.for(stories)('%s', async (name, { expect }) => {
-    const workspace = makeWorkspace();
+    const isStill = storySteps(name).some(({ variable }) => variable === 'CLOCK_STILL_AT');
+    const workspace = makeWorkspace(isStill ? { NODE_OPTIONS: `--require ${clockSet}` } : {});
     try {
       prefer(workspace, { 'sandbox-speed': 20 });
       for (const step of storySteps(name)) {

@@ -4,6 +4,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as FirstTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { test } from 'vitest';
+import { isWhole } from '../../support/whole.ts';
 
 /** Both published major versions of the official client, with the protocol versions each speaks. */
 export const clients = [
@@ -12,6 +14,15 @@ export const clients = [
   'client 2, protocol 2026-07-28',
 ] as const;
 export type ClientLine = (typeof clients)[number];
+
+/** The tests of a `describe.each(clients)`: each has one client, in turn, or all of them (`npm run proofs -- clients`). */
+export function inTurn(line: ClientLine): (name: string, run: () => Promise<void>) => void {
+  let turn = clients.indexOf(line);
+  return (name, run) => {
+    if (isWhole || turn % clients.length === 0) test(name, run);
+    turn += 1;
+  };
+}
 
 interface Server {
   readonly command: string;

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { makeKey } from '../../support/approval-workspace.ts';
 import { address } from '../../support/order-body.ts';
 import type { Agent } from './agent.ts';
-import { type ClientLine, clients } from './client-lines.ts';
+import { type ClientLine, clients, inTurn } from './client-lines.ts';
 import { Scene } from './scene.ts';
 
 async function begin(line: ClientLine = clients[0], policy?: string): Promise<Scene> {
@@ -39,7 +39,9 @@ const ways: Readonly<Record<string, (order: Order) => object>> = {
 };
 
 describe.each(clients)('an agent that loses every response orders once (%s)', (line) => {
-  test('where the order was placed, however it is quoted again, and after a restart', async () => {
+  const testInTurn = inTurn(line);
+
+  testInTurn('where the order was placed, however it is quoted again, and after a restart', async () => {
     const scene = await begin(line);
     let agent = await scene.agent();
     const { order } = await agent.get('order_place', { quote: await scene.quote(agent) });
@@ -60,44 +62,49 @@ describe.each(clients)('an agent that loses every response orders once (%s)', (l
     expect(await scene.orders()).toHaveLength(1);
   });
 
-  test.each([
+  for (const [what, trouble] of [
     ['the service has it', { dropsResponse: true }],
     ['it never arrived', { dropsRequest: true }],
-  ])('where it is in doubt and %s, until the order in doubt is settled', async (_, trouble) => {
-    const scene = await begin(line);
-    let agent = await scene.agent();
-    const quote = await scene.quote(agent);
-    scene.between.trouble = (request) => (request === 'POST /orders' ? trouble : undefined);
-    expect(await agent.refused('order_place', { quote })).toMatchObject({ category: 'in_doubt' });
-    await agent.close();
-    agent = await scene.agent();
-    let settling: Record<string, unknown> = {};
-    for (const [way, change] of [...Object.entries(ways), ['new: true', isNew] as const]) {
-      const quoted = await agent.get('order_quote', { ...change(scene.order()) });
-      expect(quoted.existing, way).toMatchObject([
-        { order_id: null, state: 'in_doubt', settled_by: { tool: 'order_place' } },
+  ] as const)
+    testInTurn(`where it is in doubt and ${what}, until the order in doubt is settled`, async () => {
+      const scene = await begin(line);
+      let agent = await scene.agent();
+      const quote = await scene.quote(agent);
+      scene.between.trouble = (request) => (request === 'POST /orders' ? trouble : undefined);
+      expect(await agent.refused('order_place', { quote })).toMatchObject({ category: 'in_doubt' });
+      await agent.close();
+      agent = await scene.agent();
+      let settling: Record<string, unknown> = {};
+      for (const [way, change] of [...Object.entries(ways), ['new: true', isNew] as const]) {
+        const quoted = await agent.get('order_quote', { ...change(scene.order()) });
+        expect(quoted.existing, way).toMatchObject([
+          { order_id: null, state: 'in_doubt', settled_by: { tool: 'order_place' } },
+        ]);
+        const error = await agent.refused('order_place', { quote: quoted.quote });
+        expect(error, way).toMatchObject({
+          category: 'conflict',
+          code: 'order_in_doubt',
+          outcome: 'unknown',
+        });
+        const { tool, quote: settles } = error.details.existing[0].settled_by;
+        expect(tool).toBe('order_place');
+        expect(error.hint).toContain(settles);
+        settling = { quote: settles };
+      }
+      scene.between.trouble = () => undefined;
+      const { order } = await agent.get('order_place', settling);
+      expect(order.max_price).toBe(5000);
+      expect((await agent.get('order_place', settling)).order.id).toBe(order.id);
+      expect((await agent.get('order_place', { quote })).order.id).toBe(order.id);
+      const later = await agent.get('order_quote', scene.order(4900));
+      expect(later.existing).toMatchObject([
+        { order_id: order.id, state: 'placed', differences: [{ field: 'max_price', existing: 5000 }] },
       ]);
-      const error = await agent.refused('order_place', { quote: quoted.quote });
-      expect(error, way).toMatchObject({ category: 'conflict', code: 'order_in_doubt', outcome: 'unknown' });
-      const { tool, quote: settles } = error.details.existing[0].settled_by;
-      expect(tool).toBe('order_place');
-      expect(error.hint).toContain(settles);
-      settling = { quote: settles };
-    }
-    scene.between.trouble = () => undefined;
-    const { order } = await agent.get('order_place', settling);
-    expect(order.max_price).toBe(5000);
-    expect((await agent.get('order_place', settling)).order.id).toBe(order.id);
-    expect((await agent.get('order_place', { quote })).order.id).toBe(order.id);
-    const later = await agent.get('order_quote', scene.order(4900));
-    expect(later.existing).toMatchObject([
-      { order_id: order.id, state: 'placed', differences: [{ field: 'max_price', existing: 5000 }] },
-    ]);
-    await agent.refused('order_place', { quote: later.quote });
-    expect(await scene.orders()).toHaveLength(1);
-  });
+      await agent.refused('order_place', { quote: later.quote });
+      expect(await scene.orders()).toHaveLength(1);
+    });
 
-  test('where the same words are quoted again, which settles what is in doubt', async () => {
+  testInTurn('where the same words are quoted again, which settles what is in doubt', async () => {
     const scene = await begin(line);
     const agent = await scene.agent();
     scene.between.trouble = (request) => (request === 'POST /orders' ? { dropsResponse: true } : undefined);

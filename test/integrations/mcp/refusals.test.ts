@@ -3,7 +3,7 @@ import { type ToolName, toolNames } from '../../../src/integrations/mcp/names.ts
 import { exitCodes } from '../../../src/platform/errors.ts';
 import { prefer } from '../../support/workspace.ts';
 import type { Agent } from './agent.ts';
-import { type ClientLine, clients } from './client-lines.ts';
+import { type ClientLine, clients, inTurn } from './client-lines.ts';
 import type { Trouble } from './go-between.ts';
 import { Scene } from './scene.ts';
 
@@ -95,7 +95,9 @@ const commandsIn = (error: { readonly for_a_person: readonly { readonly command:
   error.for_a_person.map(({ command }) => command);
 
 describe.each(clients)('every refusal reaches the model (%s)', (line) => {
-  test('arguments that a tool does not take', async () => {
+  const testInTurn = inTurn(line);
+
+  testInTurn('arguments that a tool does not take', async () => {
     const scene = await begin(line);
     const agent = await scene.agent();
     for (const tool of tools)
@@ -115,25 +117,26 @@ describe.each(clients)('every refusal reaches the model (%s)', (line) => {
     });
   });
 
-  test.each(Object.entries(kinds))('the service %s', async (_, [trouble, read, moved]) => {
-    const scene = await begin(line);
-    const agent = await scene.agent();
-    const quote = await scene.quote(agent);
-    scene.between.trouble = () => trouble;
-    for (const tool of reading)
-      expect(await refused(agent, tool, givenTo[tool](scene)), tool).toMatchObject(read);
-    const { return_create: returned } = givenTo;
-    const ofReturn = await refused(agent, 'return_create', returned(scene));
-    if (moved) expect(ofReturn).toMatchObject(moved);
-    scene.between.trouble = (request) => (request === 'POST /orders' ? trouble : undefined);
-    const ofOrder = await refused(agent, 'order_place', { quote });
-    expect(ofOrder).toMatchObject(moved ?? read);
-    if (!moved) return;
-    expect(ofOrder.hint).toContain('place the same quote again');
-    expect(commandsIn(ofOrder)[0]).toMatch(/^errand order journal resume \S+$/);
-  });
+  for (const [kind, [trouble, read, moved]] of Object.entries(kinds))
+    testInTurn(`the service ${kind}`, async () => {
+      const scene = await begin(line);
+      const agent = await scene.agent();
+      const quote = await scene.quote(agent);
+      scene.between.trouble = () => trouble;
+      for (const tool of reading)
+        expect(await refused(agent, tool, givenTo[tool](scene)), tool).toMatchObject(read);
+      const { return_create: returned } = givenTo;
+      const ofReturn = await refused(agent, 'return_create', returned(scene));
+      if (moved) expect(ofReturn).toMatchObject(moved);
+      scene.between.trouble = (request) => (request === 'POST /orders' ? trouble : undefined);
+      const ofOrder = await refused(agent, 'order_place', { quote });
+      expect(ofOrder).toMatchObject(moved ?? read);
+      if (!moved) return;
+      expect(ofOrder.hint).toContain('place the same quote again');
+      expect(commandsIn(ofOrder)[0]).toMatch(/^errand order journal resume \S+$/);
+    });
 
-  test('what the policy refuses, or a person must approve', async () => {
+  testInTurn('what the policy refuses, or a person must approve', async () => {
     const scene = await begin(line, 'limits: { per_order: $100 }\napprove: { above: $20 }');
     const agent = await scene.agent();
     expect(await refused(agent, 'order_quote', scene.order(10_000))).toMatchObject({
@@ -146,7 +149,7 @@ describe.each(clients)('every refusal reaches the model (%s)', (line) => {
     expect(commandsIn(error)).toContain(`errand approval approve ${error.details.approval.id}`);
   });
 
-  test('what the state of an order refuses', async () => {
+  testInTurn('what the state of an order refuses', async () => {
     const scene = await begin(line);
     const agent = await scene.agent();
     const { order } = await agent.get('order_place', { quote: await scene.quote(agent) });
@@ -164,7 +167,7 @@ describe.each(clients)('every refusal reaches the model (%s)', (line) => {
     });
   });
 
-  test('a user who says no', async () => {
+  testInTurn('a user who says no', async () => {
     const scene = await begin(line);
     const agent = await scene.agent({ says: 'no' });
     const quote = await scene.quote(agent);

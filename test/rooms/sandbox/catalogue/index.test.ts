@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Catalogue, openCatalogue } from '../../../../src/sandbox/catalogue/catalogue.ts';
 import { listingCount } from '../../../../src/sandbox/catalogue/listing.ts';
 import { catalogueOf, openDatabase } from '../../../support/catalogues.ts';
 import { makeFolder } from '../../../support/folder.ts';
@@ -97,4 +98,22 @@ test('where the index cannot be kept, searches go on without', () => {
 test('nothing stays beside the file', () => {
   found(1, file);
   expect(readdirSync(folder.path)).toEqual(['catalogue.db']);
+});
+
+test('catalogues in memory share the index of their seed, and one that closes leaves it to the others', () => {
+  let opened = 0;
+  const inMemory = (): Catalogue =>
+    openCatalogue({
+      ...{ file: ':memory:', seed: 3, prefix: 'xx' },
+      database: (path) => {
+        opened += 1;
+        return openDatabase(path);
+      },
+    });
+  const [first, second] = [inMemory(), inMemory()];
+  const search = { q: 'coffee', sort: 'relevance', limit: 10 } as const;
+  const { results } = first.search(search);
+  first.close();
+  expect(second.search(search).results).toEqual(results);
+  expect(opened).toBe(1);
 });

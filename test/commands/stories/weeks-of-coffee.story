@@ -1,16 +1,16 @@
-# Coffee each month, a year long. It is all in one file.
+# Coffee each week, twelve times. It is all in one file.
 $ URL=$(errand sandbox products -o id | grep test-success)
 $ TODAY=$(date -u +%F)
-$ errand standing add coffee --product $URL --max-price '$50' --ship-to home --every 1mo --starts $TODAY --count 12 --late 6d
+$ errand standing add coffee --product $URL --max-price '$50' --ship-to home --every 1w --starts $TODAY --count 12 --late 6d
 name      coffee
 state     active
-schedule  every 1mo from …, 12 times at 00:00 UTC
+schedule  every 1w from …, 12 times at 00:00 UTC
 late      6d
 ceiling   $50.00
 live      no
 file      …/standing.yaml
 ! due now: …
-$ errand standing add coffee --product $URL --max-price '$50' --ship-to home --every 1mo
+$ errand standing add coffee --product $URL --max-price '$50' --ship-to home --every 1w
 ? 2
 ! error: there is a standing order coffee already; nothing was changed
 
@@ -22,7 +22,7 @@ $ errand standing run
 ! nothing is due
 ! next: coffee on …
 
-# One month is left out, and one is paused and resumed in time.
+# One week is left out, and one is paused and resumed in time.
 $ THIRD=$(errand standing show coffee --offline -o json --query 'next_dates[2].date' | tr -d '"')
 $ errand standing skip coffee $THIRD -o json --query 'length(skip)'
 1
@@ -33,8 +33,8 @@ $ errand standing run
 $ errand standing resume coffee -o json --query state | tr -d '"'
 active
 
-# A year, in steps of six days: of 12 dates one was skipped, and one is bought already.
-$ for step in $(seq 61); do errand sandbox advance 6d > /dev/null; errand standing run -o id 2> /dev/null; done | wc -l
+# Twelve weeks, in steps of six days: of 12 dates one was skipped, and one is bought already.
+$ for step in $(seq 14); do errand sandbox advance 6d > /dev/null; errand standing run -o id 2> /dev/null; done | wc -l
 10
 $ errand order list --all -o id | wc -l
 11
