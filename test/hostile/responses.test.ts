@@ -28,9 +28,10 @@ import { refusals } from './refusals.ts';
 
 /**
  * How much to try per response: every mutation at every path (`HOSTILE=all`, hours), or a sample of that size, drawn from the
- * seed that a failure names. `npm test` draws another small one each time, `npm run proofs -- hostile` has the large one.
+ * seed that a failure names. `npm test` draws another small one each day, `npm run proofs -- hostile` has the large one.
  */
-const { HOSTILE = '2', HOSTILE_SEED = String(Date.now() % 1e6) } = process.env;
+const dayMs = 24 * 3600 * 1000;
+const { HOSTILE = '2', HOSTILE_SEED = String(Math.floor(Date.now() / dayMs)) } = process.env;
 const isWhole = HOSTILE === 'all';
 const most = Number(HOSTILE);
 const seed = Number(HOSTILE_SEED);
