@@ -242,8 +242,14 @@ export function plainUrl(text: string): string {
   return url ? url.href : text;
 }
 
+/** The host of the last URL, because consecutive rows of a file often order the same product. */
+let lastHost = { url: '', host: '' };
+
 /** The host of a URL in lower case, without a dot at its end. Text that is not a URL is returned unchanged. */
-export const hostOf = (text: string): string => parsed(text)?.hostname ?? text;
+export function hostOf(text: string): string {
+  if (text !== lastHost.url) lastHost = { url: text, host: parsed(text)?.hostname ?? text };
+  return lastHost.host;
+}
 
 /** All spellings of a URL for which a pattern might be written, in lower case. */
 export function urlVariants(text: string): string[] {
