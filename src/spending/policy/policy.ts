@@ -1,5 +1,5 @@
 import { domainToUnicode } from 'node:url';
-import { isUrl, parseUrl, unescapedTwice } from '../../platform/net/urls.ts';
+import { isUrl, ofLastUrl, parseUrl, unescapedTwice } from '../../platform/net/urls.ts';
 
 /** The orders to which a limit applies. An order must match all fields. */
 export interface Scope {
@@ -242,14 +242,8 @@ export function plainUrl(text: string): string {
   return url ? url.href : text;
 }
 
-/** The host of the last URL, because consecutive rows of a file often order the same product. */
-let lastHost = { url: '', host: '' };
-
 /** The host of a URL in lower case, without a dot at its end. Text that is not a URL is returned unchanged. */
-export function hostOf(text: string): string {
-  if (text !== lastHost.url) lastHost = { url: text, host: parsed(text)?.hostname ?? text };
-  return lastHost.host;
-}
+export const hostOf = ofLastUrl((text) => parsed(text)?.hostname ?? text);
 
 /** All spellings of a URL for which a pattern might be written, in lower case. */
 export function urlVariants(text: string): string[] {
