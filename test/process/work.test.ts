@@ -142,6 +142,14 @@ test.each(constant)('%s costs the same after ten times the rows', (name) => {
   expect(hashed).toBeLessThanOrEqual(one.hashed + charactersMore);
 });
 
+test('bulk upload runs one statement for each row, and hashes each a few times', () => {
+  const { statements, hashed, parsed } = worked('bulk upload').many;
+  expect(statements / many).toBeLessThan(1.15);
+  // A row of this table is 380 characters: its key, its batch's, its content, and its record as it is made, sent and reported.
+  expect(hashed / many).toBeLessThan(3000);
+  expect(parsed / many).toBeLessThan(1150);
+});
+
 test.each(['bulk results', 'bulk report'] as const)('%s checks each row of the journal once', (name) => {
   // A row of this table is 380 characters there.
   expect(worked(name).many.hashed / many).toBeLessThan(450);

@@ -1,4 +1,5 @@
 import { isObject, numberIn, objectsIn, own, textIn } from '../../api/json.ts';
+import { SortedTexts } from '../../platform/sorted-texts.ts';
 import type { MoneyLine } from '../money-lines.ts';
 import { moneyOf } from '../money-of-order.ts';
 import { chargeOf, partsOfPrice } from '../price-of-order.ts';
@@ -19,7 +20,6 @@ import {
   type WrittenEntries,
 } from './entries.ts';
 import type { AccountingFormat, Rendered } from './files.ts';
-import { SortedTexts } from './sorted-texts.ts';
 
 interface EntryContext {
   readonly written: WrittenEntries;

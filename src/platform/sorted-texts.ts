@@ -1,5 +1,5 @@
-import { StorageError } from '../../platform/errors.ts';
-import { loadSqlite, type Sqlite } from '../../platform/sqlite/load.ts';
+import { StorageError } from './errors.ts';
+import { loadSqlite, type Sqlite } from './sqlite/load.ts';
 
 interface TimedText {
   /** Ms since the epoch. */
