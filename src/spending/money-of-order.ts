@@ -134,14 +134,17 @@ function forGoods({ order, stage, ledger }: Facts, payer: 'wallet' | 'retailer_a
     );
 }
 
+/** What the fee is, by the stage of the order; at the other stages there is none. */
+const feeNotes: Readonly<Partial<Record<Stage, string>>> = {
+  open: 'fee of the service, until it is placed',
+  placed: 'fee of the service',
+  undone: 'fee of the service; it had placed the order',
+};
+
 /** The fee is charged to the wallet when the order is placed, and is not refunded if the retailer cancels. */
 function forFee({ stage, ledger, fee }: Facts): void {
-  const line = { currency: usd, payer: 'wallet', basis: 'by_rule' } as const;
-  if (stage === 'open')
-    ledger.add({ ...line, what: 'hold', note: 'fee of the service, until it is placed' }, fee);
-  else if (stage === 'placed') ledger.add({ ...line, what: 'fee', note: 'fee of the service' }, fee);
-  else if (stage === 'undone')
-    ledger.add({ ...line, what: 'fee', note: 'fee of the service; it had placed the order' }, fee);
+  const [what, note] = [stage === 'open' ? 'hold' : 'fee', feeNotes[stage]] as const;
+  if (note !== undefined) ledger.add({ currency: usd, payer: 'wallet', basis: 'by_rule', what, note }, fee);
 }
 
 /** Payers other than the wallet. For each payer, the fields of its block in the record and the wording of its lines. */

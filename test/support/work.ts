@@ -5,7 +5,7 @@ export interface Work {
   readonly statements: number;
   /** Rows that the statements have returned. */
   readonly rows: number;
-  /** What the statements scan, as `EXPLAIN QUERY PLAN` says it, each once. */
+  /** What the statements scan, in whole or up to a number, as `EXPLAIN QUERY PLAN` says it, each once. */
   readonly scans: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export async function workOf(work: () => Promise<unknown>): Promise<Work> {
   for (const [sql, { database, values }] of seen) {
     if (!/^\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH)/i.test(sql)) continue;
     for (const { detail } of database.all(`EXPLAIN QUERY PLAN ${sql}`, ...values))
-      if (String(detail).startsWith('SCAN ')) scans.add(String(detail));
+      if (/^SCAN |\(rowid[<>]\?\)$/.test(String(detail))) scans.add(String(detail));
   }
   return { statements, rows, scans: [...scans].sort() };
 }

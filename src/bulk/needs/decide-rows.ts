@@ -436,7 +436,8 @@ export class DecidedRows {
    */
   async *#withFreeKeys(batches: AsyncIterable<Batch>): AsyncGenerator<Batch> {
     for await (const batch of batches) {
-      const first = keyOfRows(batch.rows);
+      // A source that gives all rows as one batch gives no key.
+      const first = batch.key || keyOfRows(batch.rows);
       let key = first;
       for (let number = 2; isUsed(this.#record(key)); number += 1) key = rowKey(first, number);
       yield { ...batch, key };

@@ -1,5 +1,5 @@
 import { plainHeading } from '../../api/bulk-columns.ts';
-import { own } from '../../api/json.ts';
+import { own, setOwn } from '../../api/json.ts';
 import type { Output } from '../../api/outputs/index.ts';
 import { plainText } from '../../format/path.ts';
 import { type Column, forTable, type ListResult, type Row } from '../../format/result.ts';
@@ -237,7 +237,8 @@ const payerIn = ({ paid_by: payer }: Row): string =>
  * wallet debits are in US dollars. Pure.
  */
 export function recordOf(row: ReportRow): Output<'BulkReportRow'> {
-  const { order, sums, quoted } = { ...row, quoted: row.order?.quoted };
+  const { order, sums } = row;
+  const quoted = order?.quoted;
   const goods = goodsOf(row);
   const wallet = walletOf(sums);
   const isPaid = sums.length > 0;
@@ -246,7 +247,7 @@ export function recordOf(row: ReportRow): Output<'BulkReportRow'> {
     row: row.number ?? null,
     batch_id: batchId,
     index: batchId === null ? null : (row.row?.index ?? null),
-    own: Object.fromEntries(row.own.headings.map((heading, at) => [heading, row.own.cells[at] ?? ''])),
+    own: cellsByHeading(row.own),
     order_state: row.state.text,
     order_id: row.orderId ?? null,
     order_status: order?.status ?? row.row?.orderStatus ?? null,
@@ -272,6 +273,12 @@ export function recordOf(row: ReportRow): Output<'BulkReportRow'> {
     amounts: sums,
     by_rule: byRuleOf(row),
   };
+}
+
+function cellsByHeading({ headings, cells }: ReportRow['own']): Record<string, string> {
+  const byHeading: Record<string, string> = {};
+  for (const [at, heading] of headings.entries()) setOwn(byHeading, heading, cells[at] ?? '');
+  return byHeading;
 }
 
 /** Id of a batch; null if the batch is only the stand-in for single orders. */

@@ -65,3 +65,12 @@ export const basicCredentials = ({ username, password }: URL): string =>
   `Basic ${Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64')}`;
 
 const unescapedOnce = (text: string): string => text.replace(hexEscape, (_, hex: string) => charOf(hex));
+
+/** Remembers what was found of the last URL, because consecutive orders are often of the same product. */
+export function ofLastUrl<T>(find: (url: string) => T): (url: string) => T {
+  let last: { readonly url: string; readonly found: T } | undefined;
+  return (url) => {
+    if (last?.url !== url) last = { url, found: find(url) };
+    return last.found;
+  };
+}

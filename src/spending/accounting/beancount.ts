@@ -1,6 +1,6 @@
 import { plainAmount } from '../../format/money.ts';
 import type { Entry } from './entries.ts';
-import { type AccountingFormat, continued, oneLine } from './files.ts';
+import { type AccountingFormat, afterDeclarations, continued, oneLine } from './files.ts';
 import { type LedgerLines, readLedger } from './ledger.ts';
 
 const title = (wallet: string): string => `; errand books 1: beancount, wallet ${wallet}\n`;
@@ -41,7 +41,7 @@ export const beancount: AccountingFormat = {
       .sort()
       .map((account) => `1970-01-01 open ${account}`)
       .filter((line) => !there.has(line));
-    const added = [...(opened.length > 0 ? [`${opened.join('\n')}\n\n`] : []), ...texts];
+    const added = afterDeclarations(opened, texts);
     if (before !== undefined) return yield* continued(before, added);
     yield `${title(wallet)}; Written by errand spend export; what is written again is not written twice.\n\n`;
     yield* added;

@@ -76,13 +76,16 @@ export const centsOn = (postings: readonly Posting[], name: string, of: string):
     0,
   );
 
+/** By how many orders a list may shift from one page to the next. */
+const maxShifted = 20_000;
+
 /** The entries that the books already contain. */
 export class WrittenEntries {
   /** Totals that the books already contain, keyed by order id and then by the name of the stream. */
   readonly #orders = new Map<string, Map<string, Written>>();
   readonly ids = new Set<string>();
-  /** Orders whose entries were added by this run. */
-  readonly #added = new Set<string>();
+  /** Orders whose entries this run added: the latest, and those before them. */
+  #added: [Set<string>, Set<string>] = [new Set(), new Set()];
   opening: number | undefined;
   /** Wallet balance according to these entries, in cents. Without an opening balance, this is only the net change. */
   walletCents = 0;
@@ -105,12 +108,15 @@ export class WrittenEntries {
   /** Adds an entry that is to be written. Of its order no more than the id is remembered. */
   add({ postings, orderId }: Entry): void {
     this.walletCents += centsOn(postings, walletAccount, 'USD');
-    if (orderId !== undefined) this.#added.add(orderId);
+    if (orderId === undefined) return;
+    const [latest] = this.#added;
+    if (latest.size >= maxShifted) this.#added = [new Set([orderId]), latest];
+    else latest.add(orderId);
   }
 
   /** Whether a list that was shifted by new orders has shown the order before. */
   isAdded(orderId: string): boolean {
-    return this.#added.has(orderId);
+    return this.#added.some((orders) => orders.has(orderId));
   }
 
   of(orderId: string): ReadonlyMap<string, Written> {

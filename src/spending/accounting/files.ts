@@ -40,7 +40,9 @@ export interface AccountingFormat {
 }
 
 export interface Rendered {
-  readonly texts: readonly string[];
+  readonly texts: Iterable<string>;
+  /** Times of the first and the last entry, in ms since the epoch. Undefined if there are no entries. */
+  readonly span: { readonly first: number; readonly last: number } | undefined;
   readonly accounts: ReadonlySet<string>;
   readonly currencies: ReadonlySet<string>;
 }
@@ -89,6 +91,12 @@ export const readable = (text: string): string => text.replace(/^\ufeff/, '').re
 export function* inLinesOf(before: string | undefined, texts: Iterable<string>): Generator<string> {
   const isWindows = before?.includes('\r\n') === true;
   for (const text of texts) yield isWindows ? text.replaceAll('\n', '\r\n') : text;
+}
+
+/** Entries after the lines that declare what they use. */
+export function* afterDeclarations(declared: readonly string[], texts: Iterable<string>): Generator<string> {
+  if (declared.length > 0) yield `${declared.join('\n')}\n\n`;
+  yield* texts;
 }
 
 /** Appends to existing content. If an editor removed the final line break, adds it first. */

@@ -1,6 +1,6 @@
 import { plainAmount } from '../../format/money.ts';
 import type { Entry } from './entries.ts';
-import { type AccountingFormat, continued, oneLine } from './files.ts';
+import { type AccountingFormat, afterDeclarations, continued, oneLine } from './files.ts';
 import { type LedgerLines, readLedger } from './ledger.ts';
 
 const title = (wallet: string): string => `; errand books 1: hledger, wallet ${wallet}\n`;
@@ -46,7 +46,7 @@ export const hledger: AccountingFormat = {
       ...[...currencies].map((currency) => `commodity ${sample(currency)} ${currency}`),
       ...[...accounts].sort().map((account) => `account ${account}`),
     ].filter((line) => !there.has(line));
-    const added = [...(declared.length > 0 ? [`${declared.join('\n')}\n\n`] : []), ...texts];
+    const added = afterDeclarations(declared, texts);
     if (before !== undefined) return yield* continued(before, added);
     yield `${title(wallet)}; Written by errand spend export; what is written again is not written twice.\n\n`;
     yield* added;

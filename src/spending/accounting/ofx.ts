@@ -32,11 +32,16 @@ export const ofx: AccountingFormat = {
     return `<STMTTRN><TRNTYPE>${type}</TRNTYPE><DTPOSTED>${moment(at)}</DTPOSTED><TRNAMT>${plainAmount(amount, 'USD')}</TRNAMT><FITID>${id}</FITID><NAME>${escaped(payee, 32)}</NAME><MEMO>${escaped(memo, 255)}</MEMO></STMTTRN>
 `;
   },
-  *assemble(subject, before, { texts }) {
+  *assemble(subject, before, { texts, span }) {
     const existing = before === undefined ? [] : (readable(before).match(list) ?? []);
-    const all = [...existing.map((text) => text.trimEnd().concat('\n')), ...texts];
-    const times = all.flatMap((text) => /<DTPOSTED>(\d{14})/.exec(text)?.[1] ?? []).sort();
-    yield* inLinesOf(before, [head(subject, times), ...all, foot(subject)]);
+    const there = existing.map((text) => text.trimEnd().concat('\n'));
+    const times = [
+      ...there.flatMap((text) => /<DTPOSTED>(\d{14})/.exec(text)?.[1] ?? []),
+      ...(span ? [span.first, span.last].map((at) => moment(at).slice(0, 14)) : []),
+    ].sort();
+    yield* inLinesOf(before, [head(subject, times), ...there]);
+    yield* inLinesOf(before, texts);
+    yield* inLinesOf(before, [foot(subject)]);
   },
 };
 

@@ -1,4 +1,5 @@
 import { isObject, numberIn, objectsIn, own, textIn } from '../../api/json.ts';
+import { SortedTexts } from '../../platform/sorted-texts.ts';
 import type { MoneyLine } from '../money-lines.ts';
 import { moneyOf } from '../money-of-order.ts';
 import { chargeOf, partsOfPrice } from '../price-of-order.ts';
@@ -189,21 +190,14 @@ const metadataText = (metadata: unknown): string =>
         .join(', ')
     : '';
 
-interface RenderedEntry {
-  readonly at: number;
-  readonly text: string;
-}
-
-/**
- * Collects entries, and sorts them by time at the end. Each entry is rendered as soon as it is added. Memory grows with
- * the number of entries.
- */
+/** Collects entries, and sorts them by time at the end. Each entry is rendered as soon as it is added. */
 export class Collection {
   readonly #format: AccountingFormat;
   readonly #written: WrittenEntries;
-  readonly #entries: RenderedEntry[] = [];
+  readonly #texts = new SortedTexts();
   readonly #accounts = new Set<string>();
   readonly #currencies = new Set<string>();
+  #span: { readonly first: number; readonly last: number } | undefined;
   /** Number of entries that the format cannot represent. */
   leftOut = 0;
 
@@ -213,15 +207,12 @@ export class Collection {
   }
 
   get count(): number {
-    return this.#entries.length;
+    return this.#texts.count;
   }
 
   /** Time of the earliest entry, in ms since the epoch. Undefined if there are no entries. */
   get firstAt(): number | undefined {
-    return this.#entries.reduce<number | undefined>(
-      (first, { at }) => ((first ?? at) < at ? first : at),
-      undefined,
-    );
+    return this.#span?.first;
   }
 
   add(entry: Entry): void {
@@ -230,7 +221,10 @@ export class Collection {
       return;
     }
     this.#written.add(entry);
-    this.#entries.push({ at: entry.at, text: this.#format.render(entry) });
+    const { at } = entry;
+    this.#texts.add({ at, text: this.#format.render(entry) });
+    const { first, last } = this.#span ?? { first: at, last: at };
+    this.#span = { first: Math.min(first, at), last: Math.max(last, at) };
     for (const { account, currency } of entry.postings) {
       this.#accounts.add(account);
       this.#currencies.add(currency);
@@ -238,8 +232,8 @@ export class Collection {
   }
 
   rendered(): Rendered {
-    const texts = this.#entries.sort((a, b) => a.at - b.at).map(({ text }) => text);
-    return { texts, accounts: this.#accounts, currencies: this.#currencies };
+    const texts = this.#texts.read();
+    return { texts, span: this.#span, accounts: this.#accounts, currencies: this.#currencies };
   }
 }
 

@@ -1,5 +1,5 @@
 import { domainToUnicode } from 'node:url';
-import { isUrl, parseUrl, unescapedTwice } from '../../platform/net/urls.ts';
+import { isUrl, ofLastUrl, parseUrl, unescapedTwice } from '../../platform/net/urls.ts';
 
 /** The orders to which a limit applies. An order must match all fields. */
 export interface Scope {
@@ -243,7 +243,7 @@ export function plainUrl(text: string): string {
 }
 
 /** The host of a URL in lower case, without a dot at its end. Text that is not a URL is returned unchanged. */
-export const hostOf = (text: string): string => parsed(text)?.hostname ?? text;
+export const hostOf = ofLastUrl((text) => parsed(text)?.hostname ?? text);
 
 /** All spellings of a URL for which a pattern might be written, in lower case. */
 export function urlVariants(text: string): string[] {

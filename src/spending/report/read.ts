@@ -1,7 +1,7 @@
 import { numberIn, objectsIn, textIn } from '../../api/json.ts';
 import type { Client } from '../../http/client.ts';
 import { pages } from '../../http/paging.ts';
-import { parseUrl } from '../../platform/net/urls.ts';
+import { ofLastUrl, parseUrl } from '../../platform/net/urls.ts';
 import type { Context } from '../../run/context.ts';
 
 interface WalletFacts {
@@ -49,8 +49,9 @@ export async function readRetailers(client: Client): Promise<RetailerNames> {
   };
 }
 
-const hostOf = (url: string): string | undefined =>
-  parseUrl(url)?.hostname.replace(/^www\./, '') || undefined;
+const hostOf = ofLastUrl(
+  (url): string | undefined => parseUrl(url)?.hostname.replace(/^www\./, '') || undefined,
+);
 
 /** The distinct retailers of an order's items, in alphabetical order. Pure. */
 export const retailersOf = (order: unknown, nameOf: RetailerNames): readonly string[] =>

@@ -2,11 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { AttemptScope } from '../../../src/journal/attempts.ts';
 import type { Journal } from '../../../src/journal/journal.ts';
 import { journalFile } from '../../../src/journal/journal-tables.ts';
 import { inDoubtSql, madeSql, peekInDoubt, peekMade } from '../../../src/journal/peek.ts';
+import { needOf } from '../../../src/orders/needs/need.ts';
+import { referenceOf } from '../../../src/orders/needs/reference.ts';
 import { openReader } from '../../../src/platform/sqlite/load.ts';
 import { baseUrl, intent, openJournal } from '../../support/intents.ts';
+import { orderBody } from '../../support/order-body.ts';
 import { workOf } from '../../support/work.ts';
 
 describe('a long journal', () => {
@@ -71,6 +75,31 @@ describe('a long journal', () => {
     await place(300);
     const many = await one();
     expect([many.statements, many.rows]).toEqual([few.statements, few.rows]);
+  });
+
+  test('the need of an order is looked for by indexes, among 600 attempts as among 30', async () => {
+    const attempts = await journal.attempts();
+    const scope: AttemptScope = { service: baseUrl, accounts: ['user 1'], isTest: false };
+    const claim = (count: number) => {
+      const needs = Array.from({ length: count }, () => {
+        at += 1;
+        const products = [{ url: `https://shop.example/p/${at}` }, { url: `https://shop.example/q/${at}` }];
+        return needOf({ ...orderBody(''), products }, referenceOf(`R-${at}`));
+      });
+      return attempts.claim(scope, needs, (_, index) => ({
+        ...{ run: undefined, number: 1, key: `key-${at}-${index}`, operation: 'order.create' },
+        ...{ upload: undefined, orderId: undefined, state: 'intended', madeAt: now, seenAt: undefined },
+      }));
+    };
+    await claim(30);
+    const few = await workOf(() => claim(1));
+    await claim(570);
+    const many = await workOf(() => claim(1));
+    expect(many).toEqual(few);
+    // One row, and lists of values that the statement is given.
+    expect(many.scans.filter((scan) => !/^SCAN (?:requested|json_each) VIRTUAL TABLE/.test(scan))).toEqual([
+      'SCAN attempt_parts USING COVERING INDEX attempt_parts_part',
+    ]);
   });
 
   test('audit verify reads each entry once, page by page', async () => {
