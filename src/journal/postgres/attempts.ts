@@ -73,7 +73,7 @@ export class SharedAttempts implements Attempts {
     });
   }
 
-  prepare({ scope, needs, decide }: AttemptClaim): Promise<() => void> {
+  prepare({ scope, needs, decide, isUnconditional = false }: AttemptClaim): Promise<() => void> {
     return this.#inTurn.run(async () => {
       this.#accounts = undefined;
       const locks = new Set<number>();
@@ -83,11 +83,11 @@ export class SharedAttempts implements Attempts {
       let count = 0;
       for (const piece of inChunks(needs, needsAtOnce)) {
         const lookup = lookupOf(this.#secret, piece);
-        const { related, digest } = await this.#readOnce(scope, lookup);
-        const made = related.map((one, at) => whole(one, count + at));
+        const read = isUnconditional ? undefined : await this.#readOnce(scope, lookup);
+        const made = piece.map((_, at) => whole(read?.related[at] ?? [], count + at));
         count += made.length;
         for (const group of locksOf(lookup, piece)) locks.add(group);
-        checks.push(`${digestSql(scope, lookup)} <> ${literal(digest)}`);
+        if (read) checks.push(`${digestSql(scope, lookup)} <> ${literal(read.digest)}`);
         inserts.push(insertSql(scope, storedRows(piece, lookup, made)));
       }
       const { newestAccount } = scope;
