@@ -23,6 +23,7 @@ import { IntentTable, isSweepDue } from './intents.ts';
 import { addressSalt, readFact } from './journal-facts.ts';
 import type { Intent, IntentState, JournalRecord, Sender } from './journal-record.ts';
 import { journalFile, journalIndexes, journalMigrations } from './journal-tables.ts';
+import { lostIntents, storyKinds } from './lost-intents.ts';
 import { MachineSealer } from './mac.ts';
 import { isSelf, self } from './owner.ts';
 import type { LocalFallback } from './postgres/local-fallback.ts';
@@ -306,6 +307,15 @@ export class Journal extends IntentOutcomes {
    * @throws StorageError.
    */
   openInOwn = async (): Promise<readonly JournalRecord[]> => (await this.localFallback?.openInOwn()) ?? [];
+
+  /**
+   * Requests that the audit chain of a shared journal has in doubt and whose records are gone.
+   * @throws StorageError.
+   */
+  lost(): readonly Pick<JournalRecord, 'key' | 'created_at'>[] {
+    if (!this.isShared) return [];
+    return lostIntents(this.audit.ofKinds(storyKinds), this.table.all(), '').inDoubt.map(recordOf);
+  }
 
   /**
    * Records left by interrupted commands that must still be reported to the user.
