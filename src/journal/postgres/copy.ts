@@ -237,6 +237,8 @@ export const overtakenCode = 'ER001';
 export const brokenChainCode = 'ER003';
 /** Error code for a claim if attempts have changed since the claim was prepared. */
 export const outdatedCode = 'ER004';
+/** Error code for a claim if an account has come since that may belong to the same user. */
+export const newAccountCode = 'ER005';
 /** Error code of `pushSql` when the schema version differs from this program's. */
 export const newerCode = 'ER002';
 
