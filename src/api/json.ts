@@ -16,6 +16,15 @@ export function setOwn<T>(object: Record<string, T>, name: string, value: T): vo
   else object[name] = value;
 }
 
+/** Parses JSON; undefined if the text is not JSON. */
+export function jsonIn(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text));
+  } catch {
+    return undefined;
+  }
+}
+
 /** Reads an own property, never an inherited one; undefined if absent. */
 export const own = (value: unknown, key: string): unknown =>
   isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;

@@ -110,6 +110,8 @@ export interface AttemptClaim {
   readonly scope: AttemptScope;
   readonly needs: readonly AttemptNeed[];
   readonly decide: Claim;
+  /** Whether `decide` returns the same whatever is related. Such a claim cannot be outdated. */
+  readonly isUnconditional?: boolean;
 }
 
 /**

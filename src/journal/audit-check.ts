@@ -9,7 +9,8 @@ type Fields = Readonly<Record<string, unknown>>;
 export interface Finding {
   readonly number: number | null;
   /**
-   * Kind of problem. `lost`: a known head is not in the chain, or the journal counts more intents than the chain.
+   * Kind of problem. `lost`: a known head is not in the chain, the journal counts more intents than the chain, or
+   * the record of an intent in doubt is gone.
    * `policy`: the published policy is not the one that its publisher signed last. `reservation`: the chain says that
    * money is reserved, and the journal does not.
    */

@@ -66,8 +66,16 @@ export class Grants {
     return {
       apiKey: opened,
       ...(apiKey !== null && opened === undefined && { isOfOtherMachine: true }),
-      receipt: typeof receipt === 'string' ? JSON.parse(receipt) : undefined,
+      receipt: typeof receipt === 'string' ? receiptIn(receipt) : undefined,
     };
+  }
+}
+
+function receiptIn(text: string): StoredGrant['receipt'] {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 

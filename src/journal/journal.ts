@@ -23,6 +23,7 @@ import { IntentTable, isSweepDue } from './intents.ts';
 import { addressSalt, readFact } from './journal-facts.ts';
 import type { Intent, IntentState, JournalRecord, Sender } from './journal-record.ts';
 import { journalFile, journalIndexes, journalMigrations } from './journal-tables.ts';
+import { lostIntents, storyKinds } from './lost-intents.ts';
 import { MachineSealer } from './mac.ts';
 import { isSelf, self } from './owner.ts';
 import type { LocalFallback } from './postgres/local-fallback.ts';
@@ -117,8 +118,8 @@ export class Journal extends IntentOutcomes {
         return recorded;
       } catch (error) {
         if (error instanceof OutdatedClaim && tries < maxTries) continue;
-        if (error instanceof Overtaken || error instanceof OutdatedClaim) return { isOvertaken: true };
-        throw error;
+        if (error instanceof Overtaken) return { isOvertaken: true };
+        throw error instanceof OutdatedClaim ? contended(error) : error;
       }
   }
 
@@ -306,6 +307,15 @@ export class Journal extends IntentOutcomes {
    * @throws StorageError.
    */
   openInOwn = async (): Promise<readonly JournalRecord[]> => (await this.localFallback?.openInOwn()) ?? [];
+
+  /**
+   * Requests that the audit chain of a shared journal has in doubt and whose records are gone.
+   * @throws StorageError.
+   */
+  lost(): readonly Pick<JournalRecord, 'key' | 'created_at'>[] {
+    if (!this.isShared) return [];
+    return lostIntents(this.audit.ofKinds(storyKinds), this.table.all(), '').inDoubt.map(recordOf);
+  }
 
   /**
    * Records left by interrupted commands that must still be reported to the user.
@@ -506,8 +516,18 @@ type Recorded =
   | Persisted
   | { readonly duplicate?: never; readonly isOvertaken: true; readonly mayBeSent?: never };
 
-/** Maximum number of times that one need is decided about while other processes keep changing its attempts. */
-const maxTries = 8;
+/** The error if the attempts at a need keep changing. Deciding again would go on for as long as they do. */
+const contended = (cause: unknown): ErrandError =>
+  new ErrandError('conflict', 'other commands keep ordering what this one orders; nothing was sent', {
+    ...{ code: 'overtaken', outcome: 'not_sent', retryable: true, cause },
+    hint: 'Wait for them to end. The same command again then says what is left.',
+  });
+
+/**
+ * Maximum number of times that one need is decided about while other processes keep changing its attempts. Each order
+ * that another process places for the need changes them a few times.
+ */
+const maxTries = 200;
 
 /** Minimum time, in ms, for which a reported record counts as recent. */
 const minRecentMs = 3600 * 1000;

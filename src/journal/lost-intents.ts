@@ -1,5 +1,7 @@
+import type { AuditKind } from './audit-entry.ts';
 import { hashOf, recordOfRow } from './audit-record.ts';
 import { duplicateNumber, type IntentRow, lostChecksum } from './intent-row.ts';
+import type { JournalRecord } from './journal-record.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -11,9 +13,14 @@ export interface LostIntents {
   readonly made: number;
 }
 
-const going = ['intent', 'resumed', 'in_doubt', 'paid'];
+const beginnings = ['intent', 'resumed', 'in_doubt', 'paid'] as const satisfies readonly AuditKind[];
+const ends = ['responded', 'refused', 'given_up', 'moved_out'] as const satisfies readonly AuditKind[];
+const going: readonly string[] = beginnings;
 /** Kinds of audit records that end the doubt about an intent. */
-export const endingKinds: readonly string[] = ['responded', 'refused', 'given_up', 'moved_out'];
+export const endingKinds: readonly string[] = ends;
+
+/** Kinds of audit records that tell an intent's story. */
+export const storyKinds: readonly AuditKind[] = [...beginnings, ...ends];
 
 /**
  * Finds recorded intents whose rows are missing from the table. Ignores audit records whose hash does not match. Pure.
@@ -66,3 +73,7 @@ function rowOf({ key, service, profile, time, detail }: Fields): IntentRow {
   };
   return { ...row, twin: duplicateNumber(row), checksum: lostChecksum };
 }
+
+/** Names a request in doubt whose record is gone. */
+export const lostRecordText = ({ key, created_at: at }: Pick<JournalRecord, 'key' | 'created_at'>): string =>
+  `the audit chain has ${key} in doubt since ${at}, and the journal's record of it is gone`;

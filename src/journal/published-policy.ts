@@ -1,4 +1,4 @@
-import { isObject, own, textIn } from '../api/json.ts';
+import { isObject, jsonIn, own, textIn } from '../api/json.ts';
 import { canonicalJson, sha256 } from '../format/canonical.ts';
 import { ErrandError } from '../platform/errors.ts';
 import type { Database } from '../platform/sqlite/database.ts';
@@ -141,7 +141,7 @@ const textOf = (fields: Readonly<Record<string, unknown>>): string => `${canonic
 
 function storedPolicy(stored: string): StoredPolicy {
   const json = stored.slice(stored.indexOf(' ') + 1);
-  const value = stored === withChecksum(json) ? parsed(json) : undefined;
+  const value = stored === withChecksum(json) ? jsonIn(json) : undefined;
   const [by, at, signature] = ['by', 'at', 'signature'].map((name) => textIn(value, name));
   if (!isObject(value) || by === undefined || at === undefined) return { stored, kind: 'damaged' };
   if (signature === undefined) return { stored, kind: 'unsigned', by, at };
@@ -153,14 +153,6 @@ function storedPolicy(stored: string): StoredPolicy {
   const policy = { text, keys, timeZone, by, at, database, number };
   const { signature: _, ...signed } = value;
   return { stored, kind: 'signed', policy, signature, text: textOf(signed) };
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
 }
 
 const areTexts = (value: unknown): value is Readonly<Record<string, string>> =>

@@ -1,3 +1,4 @@
+import { jsonIn, own } from '../api/json.ts';
 import { sha256 } from '../format/canonical.ts';
 import type { Database, SqlValue, StoredRow } from '../platform/sqlite/database.ts';
 import { hiddenText, type Tally } from './integrity.ts';
@@ -116,10 +117,13 @@ export function rowOf(reservation: Reservation): SqlValue[] {
   return [...values, approval, checksumOf([...values, approval])];
 }
 
-/** Parses a row; undefined if the row fails its checksum. */
+/** Parses a row; undefined if the row fails its checksum, or is not as errand writes it. */
 export function reservationOf(row: StoredRow): Reservation | undefined {
   const isWhole = row.checksum === checksumOf([...columns, 'approval'].map((name) => row[name]));
   if (row.hides_text === 1 || !isWhole) return undefined;
+  // In a shared database, others may write a checksum that fits.
+  const [intents, facts] = [jsonIn(row.intents), jsonIn(row.facts)];
+  if (!areTexts(intents) || !areFacts(facts)) return undefined;
   return {
     key: String(row.key),
     baseUrl: String(row.base_url),
@@ -136,10 +140,18 @@ export function reservationOf(row: StoredRow): Reservation | undefined {
     started: String(row.process_started),
     override: row.override === null ? undefined : String(row.override),
     approval: approvalIn(row),
-    intents: JSON.parse(String(row.intents)),
-    facts: JSON.parse(String(row.facts)),
+    intents,
+    facts,
   };
 }
+
+const areTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string');
+
+const areFacts = (value: unknown): value is ReservedFacts =>
+  typeof value === 'object' &&
+  value !== null &&
+  ['retailers', 'metadata', 'products'].every((name) => areTexts(own(value, name)));
 
 /**
  * Placeholder for unknown intents of a reservation. A reservation with this placeholder is never released without

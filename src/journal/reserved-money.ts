@@ -1,3 +1,4 @@
+import { jsonIn } from '../api/json.ts';
 import { canonicalJson, sha256 } from '../format/canonical.ts';
 import type { ReservedByIntent, ReservedOrder } from './audit-entry.ts';
 import { isSignedBy, recordOfRow } from './audit-record.ts';
@@ -121,7 +122,7 @@ interface Entry {
 }
 
 function entryOf(row: Row): Entry {
-  const detail: Row = Object(detailIn(row.detail));
+  const detail: Row = Object(jsonIn(row.detail));
   return { row, detail, account: typeof detail.account === 'string' ? detail.account : undefined };
 }
 
@@ -224,14 +225,6 @@ const isReservedOrder = (value: unknown): value is ReservedOrder =>
 
 const isAmount = (value: unknown): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
-
-function detailIn(text: unknown): unknown {
-  try {
-    return JSON.parse(String(text));
-  } catch {
-    return undefined;
-  }
-}
 
 const idOf = (service: string, account: string, order: string): string =>
   JSON.stringify([service, account, order]);

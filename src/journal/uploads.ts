@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { JsonObject } from '../api/json.ts';
+import { type JsonObject, jsonIn } from '../api/json.ts';
 import { copyFolder, type Sharing } from '../format/database-address.ts';
 import type { Database, Freshness, StoredRow } from '../platform/sqlite/database.ts';
 import { type OpenOptions, openStateDatabase } from './database.ts';
@@ -266,7 +266,7 @@ export class Uploads {
        WHERE serial = ? ORDER BY place`,
       serial,
     );
-    const source: unknown = JSON.parse(String(row.source));
+    const source = jsonIn(row.source);
     return {
       ...{ serial, name: String(row.name), file: String(row.file), rows: Number(row.rows) },
       source: typeof source === 'object' && source !== null ? { ...source } : {},
@@ -295,9 +295,9 @@ export class Uploads {
 
 function layoutIn(row: StoredRow): TableLayout | undefined {
   if (typeof row.headings !== 'string' || typeof row.numbers !== 'string') return undefined;
-  const [headings, numbers]: unknown[] = [JSON.parse(row.headings), JSON.parse(row.numbers)];
+  const [headings, numbers] = [jsonIn(row.headings), jsonIn(row.numbers)];
   if (!Array.isArray(headings) || !Array.isArray(numbers)) return undefined;
-  const own: unknown = JSON.parse(String(row.file_headings ?? null));
+  const own = jsonIn(row.file_headings);
   return {
     headings: headings.map(String),
     numbers: numbers.map(Number),

@@ -6,6 +6,7 @@ import { copyFolder } from '../../src/format/database-address.ts';
 import { Journal } from '../../src/journal/journal.ts';
 import type { Intent } from '../../src/journal/journal-record.ts';
 import { journalFile } from '../../src/journal/journal-tables.ts';
+import { Connection } from '../../src/journal/postgres/connect.ts';
 import { MadeTwiceError } from '../../src/journal/record-result.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { ErrandError } from '../../src/platform/errors.ts';
@@ -351,6 +352,30 @@ describe.runIf(hasPostgres)('what a shared database did not take', () => {
     } finally {
       await journal.close();
     }
+  });
+
+  test('a commit that another session keeps locked out is given up, and nothing is recorded', async () => {
+    const journal = await machine();
+    await team.run(`CREATE FUNCTION errand.lock_out() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'canceling statement due to lock timeout' USING ERRCODE = '55P03'; END $$;
+      CREATE TRIGGER locks_out BEFORE INSERT ON errand.intents FOR EACH STATEMENT EXECUTE FUNCTION errand.lock_out()`);
+    const error = await failureOf(journal.record(intent('k1')));
+    expect([error.category, error.facts.outcome]).toEqual(['unavailable', 'not_sent']);
+    expect(error.message).toMatch(/another session holds a lock there for too long/);
+    await team.run('DROP TRIGGER locks_out ON errand.intents');
+    expect(await states()).toEqual([]);
+    expect(await journal.record(intent('k1'))).toEqual({ mayBeSent: false });
+  });
+
+  test('a role whose transactions are serializable waits for others as any role does', async () => {
+    await team.run(
+      `ALTER ROLE errand IN DATABASE ${team.name} SET default_transaction_isolation = serializable`,
+    );
+    const connection = new Connection(address());
+    onTestFinished(() => connection.drop());
+    expect(await connection.ask('SHOW transaction_isolation')).toEqual([
+      { transaction_isolation: 'read committed' },
+    ]);
   });
 
   test('a lease ends with its process, though the answer to what it was taken with was lost', async () => {

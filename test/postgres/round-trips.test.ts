@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { hasPostgres, useServer } from '../support/postgres.ts';
 import { embeddedShop, errand, orderOf } from '../support/run.ts';
+import { errorOf } from '../support/shopping.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 import { DatabaseProxy } from './proxy.ts';
 
@@ -50,5 +51,36 @@ describe.skipIf(!hasPostgres)('what the database costs an order', () => {
     expect((await errand(workspace, ['order', 'list', '-o', 'id'])).stdout.trim().split('\n')).toHaveLength(
       1,
     );
+  });
+
+  describe('where the attempts at a need change before each commit', () => {
+    /** A machine with one order placed, in whose database every write changes what is known of the attempts. */
+    async function unsettled() {
+      const database = await server().newDatabase();
+      const workspace = makeWorkspace({ ERRAND_DATABASE_URL: database.url });
+      onTestFinished(workspace.remove);
+      await orderOf(workspace, 'test-success');
+      await database.run(`CREATE FUNCTION errand.touch() RETURNS trigger LANGUAGE plpgsql AS
+          $$ BEGIN UPDATE errand.attempts SET made_at = made_at + 1; RETURN NULL; END $$;
+        CREATE TRIGGER touches AFTER UPDATE ON errand.heads FOR EACH STATEMENT EXECUTE FUNCTION errand.touch()`);
+      const product = `${await embeddedShop()}test-success`;
+      return (...more: string[]) =>
+        errand(workspace, [
+          ...['order', 'create', '--product', product, '--max-price', '$50', '--ship-to', 'home'],
+          ...['-o', 'json', ...more],
+        ]);
+    }
+
+    test('an order with a key of its own is placed, since no other order concerns it', async () => {
+      const order = await unsettled();
+      const { code, stderr } = await order('--idempotency-key', 'loop-17');
+      expect(code, stderr).toBe(0);
+    });
+
+    test('another order is refused in the end, and nothing was sent', async () => {
+      const order = await unsettled();
+      const refused = await order('--new');
+      expect([refused.code, errorOf(refused)]).toMatchObject([5, { code: 'overtaken', outcome: 'not_sent' }]);
+    });
   });
 });

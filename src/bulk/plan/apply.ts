@@ -120,7 +120,7 @@ export async function leaveOutChanged(context: Context, work: Applying): Promise
     ],
     [
       named(({ decision }, isPlannedNew) => isPlannedNew && isMovedOn(decision)),
-      'tried again since this was planned, as an attempt that it does not cover; not sent: plan again',
+      'an attempt since this was planned has ended; this plan covers no other: plan again',
     ],
     [
       named(({ decision }, isPlannedNew) => !isPlannedNew && isMovedOn(decision)),

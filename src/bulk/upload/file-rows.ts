@@ -68,8 +68,17 @@ export async function packRows(files: AsyncIterable<readonly UploadFileRow[]>): 
 const packed = (value: unknown): string =>
   deflateRawSync(Buffer.from(JSON.stringify(value)), { level: 1 }).toString('base64');
 
-const unpacked = (text: string): unknown =>
-  JSON.parse(inflateRawSync(Buffer.from(text, 'base64')).toString('utf8'));
+/** @throws StorageError. In a shared database, others may write what cannot be read, or never ends. */
+function unpacked(text: string): unknown {
+  try {
+    const bytes = inflateRawSync(Buffer.from(text, 'base64'), { maxOutputLength: maxBlockBytes });
+    return JSON.parse(bytes.toString('utf8'));
+  } catch (cause) {
+    throw new StorageError('what is stored of a file cannot be read', { cause });
+  }
+}
+
+const maxBlockBytes = 256 << 20;
 
 /**
  * The rows of an upload's file, by row number. Empty if an earlier version of errand made the upload. Reports storage

@@ -2,6 +2,7 @@ import { defineCommand } from '../../cli/define.ts';
 import { readFileLines } from '../../cli/read-lines.ts';
 import type { Column } from '../../format/result.ts';
 import { ChainCheck, type Finding } from '../../journal/audit-check.ts';
+import { lostRecordText } from '../../journal/lost-intents.ts';
 import { exitCodes, StorageError, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { examinePublished, isFirstSight } from '../../spending/policy/published.ts';
@@ -40,7 +41,7 @@ export const verify = defineCommand({
   readsOnly: true,
   exitCodes: {
     2: 'the file holds no record, or cannot be read: it proves nothing',
-    7: 'a record was changed, is missing or stands elsewhere, is not signed, --head is not in the chain, a reservation is gone or was changed, a running sum of a limit is not what a recount gives, or the published policy is not what its publisher signed last',
+    7: 'a record was changed, is missing or stands elsewhere, is not signed, --head is not in the chain, the record of what is in doubt or a reservation is gone or was changed, a running sum of a limit is not what a recount gives, or the published policy is not what its publisher signed last',
   },
   related: ['audit head', 'audit export', 'audit log'],
   async run(context, { head, file }) {
@@ -53,7 +54,13 @@ export const verify = defineCommand({
     if (file === undefined) await walk(context, check);
     else await walkFile(context, check, file);
     const beside =
-      file === undefined ? [...(await reservationFindings(context)), ...(await policyFindings(context))] : [];
+      file === undefined
+        ? [
+            ...(await lostFindings(context)),
+            ...(await reservationFindings(context)),
+            ...(await policyFindings(context)),
+          ]
+        : [];
     const findings = [...check.findings, ...beside];
     for (const { message } of findings.slice(0, maxReported)) context.note(message);
     if (findings.length > maxReported) context.note(`… and ${findings.length - maxReported} more`);
@@ -92,6 +99,13 @@ async function walk(context: Context, check: ChainCheck): Promise<void> {
     check.breakOff(error.message);
   }
   check.end(recorded);
+}
+
+/** Finds requests in doubt whose records are gone. */
+async function lostFindings(context: Context): Promise<Finding[]> {
+  return (await context.journal())
+    .lost()
+    .map((record) => ({ number: null, finding: 'lost', message: lostRecordText(record) }));
 }
 
 async function reservationFindings(context: Context): Promise<Finding[]> {

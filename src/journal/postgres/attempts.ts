@@ -29,7 +29,7 @@ import {
   wholeClaim,
 } from '../attempts.ts';
 import { Connection, type DatabaseRow, explained, jsonText, literal } from './connect.ts';
-import { outdatedCode } from './copy.ts';
+import { newAccountCode, outdatedCode } from './copy.ts';
 import type { SharedDatabase } from './database.ts';
 
 /**
@@ -73,7 +73,7 @@ export class SharedAttempts implements Attempts {
     });
   }
 
-  prepare({ scope, needs, decide }: AttemptClaim): Promise<() => void> {
+  prepare({ scope, needs, decide, isUnconditional = false }: AttemptClaim): Promise<() => void> {
     return this.#inTurn.run(async () => {
       this.#accounts = undefined;
       const locks = new Set<number>();
@@ -83,16 +83,18 @@ export class SharedAttempts implements Attempts {
       let count = 0;
       for (const piece of inChunks(needs, needsAtOnce)) {
         const lookup = lookupOf(this.#secret, piece);
-        const { related, digest } = await this.#readOnce(scope, lookup);
-        const made = related.map((one, at) => whole(one, count + at));
+        const read = isUnconditional ? undefined : await this.#readOnce(scope, lookup);
+        const made = piece.map((_, at) => whole(read?.related[at] ?? [], count + at));
         count += made.length;
         for (const group of locksOf(lookup, piece)) locks.add(group);
-        checks.push(`${digestSql(scope, lookup)} <> ${literal(digest)}`);
+        if (read) checks.push(`${digestSql(scope, lookup)} <> ${literal(read.digest)}`);
         inserts.push(insertSql(scope, storedRows(piece, lookup, made)));
       }
       const { newestAccount } = scope;
-      if (newestAccount !== undefined) checks.push(`${newestAccountSql(scope)} > ${newestAccount}`);
-      const sql = [...lockSql(locks), ownSql(scope), ...checks.map(refuseSql), ...inserts];
+      const refusals = checks.map((one) => refuseSql(one, outdatedCode));
+      if (newestAccount !== undefined)
+        refusals.unshift(refuseSql(`${newestAccountSql(scope)} > ${newestAccount}`, newAccountCode));
+      const sql = [...lockSql(locks), ownSql(scope), ...refusals, ...inserts];
       return () => this.#journal.commitWith(sql);
     });
   }
@@ -350,8 +352,8 @@ const lockSql = (groups: Iterable<number>): string[] =>
     .map((group) => `SELECT pg_advisory_xact_lock(${lockClass}, ${group}) IS NULL AS locked`);
 
 /** Aborts the transaction if a condition holds. */
-const refuseSql = (condition: string): string =>
-  `DO $$ BEGIN IF ${condition} THEN RAISE EXCEPTION 'outdated' USING ERRCODE = '${outdatedCode}'; END IF; END $$`;
+const refuseSql = (condition: string, code: string): string =>
+  `DO $$ BEGIN IF ${condition} THEN RAISE EXCEPTION 'outdated' USING ERRCODE = '${code}'; END IF; END $$`;
 
 const groupOf = (text: string): number =>
   Number.parseInt(hash('sha256', text, 'hex').slice(0, 8), 16) % lockCount;

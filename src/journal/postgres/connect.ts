@@ -47,6 +47,8 @@ export async function connect({ url }: DatabaseAddress): Promise<Sql> {
       client_encoding: 'UTF8',
       standard_conforming_strings: true,
       synchronous_commit: 'on',
+      // A statement must see what was committed while it waited for a lock, whatever the role's own default is.
+      default_transaction_isolation: 'read committed',
       lock_timeout: lockMs,
       idle_in_transaction_session_timeout: idleMs,
     },
@@ -219,6 +221,12 @@ export class Connection {
     }
     const problem = refusals[code];
     if (problem) return new StorageError(`the database ${shown} ${problem}`, { cause, hint: doctorHint });
+    // A lock is waited for before the commit, so the transaction was rolled back.
+    if (code === lockTimeoutCode)
+      return new ConnectionLost(shown, 'another session holds a lock there for too long', {
+        cause,
+        mayHaveArrived: false,
+      });
     if (lost.has(code) || code.startsWith('08'))
       return new ConnectionLost(shown, cause.message, { cause, isTransient: transientCodes.has(code) });
     return new StatementError(code, cause.message, { cause });
@@ -238,10 +246,11 @@ const refusals: Readonly<Record<string, string>> = {
 };
 
 /**
- * The server is shutting down, is starting or has no connection left, or it closed this connection. Lock and statement
- * timeouts are included.
+ * The server is shutting down, is starting or has no connection left, or it closed this connection. Statement timeouts
+ * are included.
  */
-const lost = new Set(['57P01', '57P02', '57P03', '53300', '25P03', '55P03', '57014']);
+const lost = new Set(['57P01', '57P02', '57P03', '53300', '25P03', '57014']);
+const lockTimeoutCode = '55P03';
 
 /** The server is starting, or has no connection left for the moment. */
 const transientCodes = new Set(['57P03', '53300']);

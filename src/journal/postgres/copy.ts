@@ -1,3 +1,5 @@
+import { jsonIn } from '../../api/json.ts';
+import { StorageError } from '../../platform/errors.ts';
 import type { SqlValue, StoredRow } from '../../platform/sqlite/database.ts';
 import { type DatabaseRow, jsonText, literal } from './connect.ts';
 import { columnsOf, type Mirror, type MirroredTable, quoted } from './tables.ts';
@@ -60,7 +62,7 @@ export function writeCopyState(copy: CopyStatements, of: string, seq: number): v
   copy.run('UPDATE copy SET of = ?, seq = ? WHERE id = 1', of, seq);
 }
 
-/** @param since is the sequence number that was requested. */
+/** @param since is the sequence number that was requested. @throws StorageError. */
 export function pulledOf(rows: readonly DatabaseRow[], since: number): Pulled {
   let head: Head | undefined;
   const changed: (readonly [string, DatabaseRow])[] = [];
@@ -80,7 +82,10 @@ export function pulledOf(rows: readonly DatabaseRow[], since: number): Pulled {
     else if (name === '-') removed.push({ table: String(fields.table), key: String(fields.key) });
     else if (typeof name === 'string') changed.push([name, fields]);
   }
-  if (!head) throw new Error('the database told nothing of its head');
+  if (!head)
+    throw new StorageError('the shared database lacks a row of its table heads; nothing was sent', {
+      hint: 'Somebody has deleted it: see who has the role of the database, and restore a backup.',
+    });
   return { since, head, rows: changed, removed };
 }
 
@@ -105,7 +110,11 @@ export function applyPulled(copy: CopyStatements, { tables }: Mirror, { head, ro
 export function applyChange(copy: CopyStatements, { table, rows, removed }: Change): void {
   const columns = columnsOf(table);
   const remove = `DELETE FROM "${table.name}" WHERE ${table.key.map((name) => `"${name}" = ?`).join(' AND ')}`;
-  for (const key of removed) copy.run(remove, ...sqlValues(JSON.parse(key)));
+  for (const key of removed) {
+    const values = jsonIn(key);
+    // A key that errand did not write names no row.
+    if (Array.isArray(values) && values.length === table.key.length) copy.run(remove, ...sqlValues(values));
+  }
   const insert = `INSERT OR ${table.isAppendOnly ? 'IGNORE' : 'REPLACE'} INTO "${table.name}" (${quoted(columns)}) VALUES (${columns.map(() => '?').join(', ')})`;
   for (const row of rows) copy.run(insert, ...sqlValues(columns.map((name) => row[name])));
 }
@@ -228,6 +237,8 @@ export const overtakenCode = 'ER001';
 export const brokenChainCode = 'ER003';
 /** Error code for a claim if attempts have changed since the claim was prepared. */
 export const outdatedCode = 'ER004';
+/** Error code for a claim if an account has come since that may belong to the same user. */
+export const newAccountCode = 'ER005';
 /** Error code of `pushSql` when the schema version differs from this program's. */
 export const newerCode = 'ER002';
 

@@ -123,7 +123,7 @@ export class SharedDatabase extends DatabaseCopy {
     } catch (error) {
       if (error instanceof OvertakenError) return this.#locked(work, turn);
       if (error instanceof ContradictedError) return this.#locked(work, turn, true);
-      if (error instanceof ConnectionLost) return this.#resolved(work, turn, tried, error);
+      if (error instanceof ConnectionLost) return this.#resolved(work, turn, tried, { cause: error });
       throw error;
     }
     return this.#taken(seq, tried);
@@ -164,7 +164,8 @@ export class SharedDatabase extends DatabaseCopy {
         await this.options.remote.pushLocked(seq, tried);
         isCommitted = true;
       } catch (error) {
-        if (error instanceof ConnectionLost) return await this.#resolved(work, turn, tried, error);
+        if (error instanceof ConnectionLost)
+          return await this.#resolved(work, turn, tried, { cause: error, attempt: attempt + 1 });
         throw error;
       }
       return await this.#taken(seq, tried);
@@ -181,9 +182,16 @@ export class SharedDatabase extends DatabaseCopy {
   }
 
   /**
-   * After a commit got no response, takes the lock and checks whether the commit took effect. @throws UnsettledCommit.
+   * After a commit got no response, takes the lock and checks whether the commit took effect.
+   * @param attempt is the number of the next attempt under the lock.
+   * @throws UnsettledCommit; the cause if nothing of it can have arrived.
    */
-  async #resolved<T>(work: () => T, turn: string, tried: Tried<T>, cause: ConnectionLost): Promise<T> {
+  async #resolved<T>(
+    work: () => T,
+    turn: string,
+    tried: Tried<T>,
+    { cause, attempt = 1 }: { readonly cause: ConnectionLost; readonly attempt?: number },
+  ): Promise<T> {
     let pulled: Pulled;
     try {
       pulled = await this.options.remote.lock(this.seq(), { end: this.chainEnd() });
@@ -191,16 +199,21 @@ export class SharedDatabase extends DatabaseCopy {
     } catch (error) {
       // Roll back. Otherwise, later statements would run inside this open transaction.
       await this.options.remote.unlock();
-      if (!cause.mayHaveArrived) throw cause;
-      throw new UnsettledCommit(this.options.remote.shown, cause.why, { cause: error });
+      throw this.#unresolved(cause, error);
     }
     // For uploads, the outcome of the commit does not matter, because writing an upload twice is idempotent.
     const isJournal = this.options.mirror.name === 'journal';
     const own = isJournal ? this.get('SELECT turn FROM leases WHERE id = ?', this.lease) : undefined;
-    if (own?.turn !== turn) return this.#finish(work, turn, pulled);
+    if (own?.turn !== turn && attempt <= maxAttempts) return this.#finish(work, turn, pulled, false, attempt);
     await this.options.remote.unlock();
+    // What was sent on a connection that was lost may still arrive.
+    if (own?.turn !== turn) throw this.#unresolved(cause);
     this.leases.confirm();
     return result(tried);
+  }
+
+  #unresolved(lost: ConnectionLost, cause: unknown = lost): ConnectionLost {
+    return lost.mayHaveArrived ? new UnsettledCommit(this.options.remote.shown, lost.why, { cause }) : lost;
   }
 
   /** Runs the work on the copy, and then rolls the copy back. */

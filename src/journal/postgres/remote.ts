@@ -1,11 +1,12 @@
 import { retryWhile, type Waiting } from '../../platform/async.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { StorageError } from '../../platform/errors.ts';
-import { OutdatedClaim } from '../attempts.ts';
+import { OutdatedClaim, Overtaken } from '../attempts.ts';
 import { type Connection, ConnectionLost, type DatabaseRow, refusedBy, StatementError } from './connect.ts';
 import {
   brokenChainCode,
   lockSql,
+  newAccountCode,
   newerCode,
   outdatedCode,
   overtakenCode,
@@ -169,6 +170,7 @@ export class Remote {
     if (!(error instanceof StatementError)) return error;
     if (error.code === overtakenCode) return new OvertakenError(error.message, { cause: error });
     if (error.code === outdatedCode) return new OutdatedClaim(error.message, { cause: error });
+    if (error.code === newAccountCode) return new Overtaken(error.message, { cause: error });
     if (error.code === newerCode) return this.#newer();
     if (contradictions.has(error.code)) return new ContradictedError(error.message, { cause: error });
     return refusedBy(this.shown, error);

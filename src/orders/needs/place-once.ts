@@ -123,7 +123,7 @@ export async function keyedClaim(
   const attempts = await (await context.journal()).attempts();
   const { newestAccount: _, ...scope } = await knownScopeOf(context, attempts, intent.operation);
   const at = { key: intent.key, number: 1, madeAt: context.serviceClock.now() };
-  return { scope, needs: [needOf(order)], decide: () => newAttempt(intent, at) };
+  return { scope, needs: [needOf(order)], decide: () => newAttempt(intent, at), isUnconditional: true };
 }
 
 /**

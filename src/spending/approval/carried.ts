@@ -1,4 +1,4 @@
-import { own } from '../../api/json.ts';
+import { jsonIn, own } from '../../api/json.ts';
 import { canonicalJson } from '../../format/canonical.ts';
 import { type Approval, type ApprovalRequest, isRequest } from '../../journal/approval-row.ts';
 import type { Approvals } from '../../journal/approvals.ts';
@@ -61,21 +61,13 @@ export const approvalText = ({ request, signature }: Approval): string =>
  */
 export function readApprovalText(name: string, text: string): SignedApproval {
   if (text.trimStart().startsWith(signatureBegin)) return { signature: `${text.trim()}\n` };
-  const value = parsed(text);
+  const value = jsonIn(text);
   const [request, signature] = [own(value, 'request'), own(value, 'signature')];
   if (typeof signature === 'string' && isRequest(request)) return { request, signature };
   const open = isRequest(value)
     ? 'is a request that nobody has signed: sign it with `ssh-keygen -Y sign -n errand-approval -f KEY`'
     : 'holds no approval: give the signature that ssh-keygen wrote, or what `errand approval export` wrote';
   throw new UsageError(`${name} ${open}`);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 interface SignedRequest {

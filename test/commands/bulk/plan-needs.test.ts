@@ -169,7 +169,9 @@ describe('rows that failed', () => {
     expect((await applied(shop)).code).toBe(0);
     settle(shop);
     const again = await applied(shop);
-    expect(again.stderr).toMatch(/^row 3: tried again since this was planned, as an attempt/m);
+    expect(again.stderr).toMatch(
+      /^row 3: an attempt since this was planned has ended; this plan covers no other: plan again$/m,
+    );
     expect(again.code).toBe(5);
     expect(await count(shop)).toBe(6);
   });
@@ -203,7 +205,7 @@ describe('what has happened since a plan was made', () => {
     settle(shop);
     const apply = await applied(shop);
     expect(apply.code, apply.stderr).toBe(5);
-    expect(apply.stderr).toMatch(/^row 3: tried again since this was planned/m);
+    expect(apply.stderr).toMatch(/^row 3: an attempt since this was planned has ended/m);
     expect(apply.stderr).toMatch(/^row 5: placed when this was planned, and ended since/m);
     expect(await count(shop)).toBe(4);
   });

@@ -1,5 +1,6 @@
 import { proofOf } from '../../../journal/intent-proof.ts';
 import type { JournalRecord } from '../../../journal/journal-record.ts';
+import { lostRecordText } from '../../../journal/lost-intents.ts';
 import { ownOpenText } from '../../../journal/owner.ts';
 import type { DatabaseFacts } from '../../../journal/postgres/examine.ts';
 import { wasSentWithOtherKey } from '../../../journal/take-over.ts';
@@ -28,6 +29,12 @@ export const journal: Check = {
         return problem(
           `the audit chain says how ${unsigned.join(' and ')} ended, not signed under this API key: that counts for nothing`,
           'Somebody else may have written it; `errand audit verify` names the records. The same order is looked for before it is sent again.',
+        );
+      const lost = opened.lost();
+      if (lost.length > 0)
+        return problem(
+          lost.map(lostRecordText).join('; '),
+          'Somebody has changed the shared database: see who has its role. `errand order list` shows whether it was ordered; until then the same order is refused.',
         );
       const altered = await alteredReservations(context);
       if (altered.length > 0)

@@ -1,6 +1,7 @@
 import { defineCommand } from '../../../cli/define.ts';
 import { embeddedUrl } from '../../../config/stored.ts';
 import { isUnnoted, type JournalRecord } from '../../../journal/journal-record.ts';
+import { lostRecordText } from '../../../journal/lost-intents.ts';
 import { isAtWork, isOthers, wasSentWithOtherKey, workerOf } from '../../../journal/take-over.ts';
 import { orderList } from '../../../orders/screen.ts';
 import { senderOf } from '../../../orders/submit/intent.ts';
@@ -100,13 +101,19 @@ export const resume = defineCommand({
     const found = all ? await unfinishedHere(context, journal.list()) : [];
     const others = found.filter(isOthers);
     for (const record of others) leave(context, record);
+    const lost = all ? journal.lost() : [];
+    for (const record of lost)
+      context.note(`${lostRecordText(record)}: \`errand order list\` shows whether it was ordered`);
     const unfinished = new Map(
       found.filter((it) => !others.includes(it)).map((record) => [record.key, record]),
     );
     return {
       kind: 'list',
       ...orderList,
-      empty: others.length > 0 ? 'nothing else is in doubt' : 'nothing is in doubt, and all is reported',
+      empty:
+        others.length + lost.length > 0
+          ? 'nothing else is in doubt'
+          : 'nothing is in doubt, and all is reported',
       ...eachId(context, all ? [...unfinished.keys()] : named, async (key) => {
         const record = unfinished.get(key) ?? journal.get(key, baseUrl);
         try {
