@@ -68,14 +68,20 @@ export async function* readTable(
   let headings: readonly string[] | undefined;
   let firstRow = detected.rows + 2;
   let firstLine = detected.lines + 2;
+  /** Whether a row that has not been taken yet may have a mark. Hardly any file has one. */
+  let mayHaveMarks = false;
 
-  function taken(): TablePart | undefined {
+  function taken(chunk: Uint8Array = Buffer.of()): TablePart | undefined {
     if (failure)
       throw refused(failure, name, { lines: detected.lines, row: detected.rows + parser.info.records + 1 });
     const rows = arrived;
     arrived = [];
-    for (const cells of keepsMarks ? [] : rows)
+    const hasMarks = !keepsMarks && chunk.includes(apostrophe);
+    mayHaveMarks ||= hasMarks;
+    for (const cells of mayHaveMarks ? rows : [])
       for (let at = 0; at < cells.length; at += 1) cells[at] = unescapeFormula(cells[at] ?? '');
+    // The last row of the chunk may go on in the next one.
+    if (rows.length > 0) mayHaveMarks = hasMarks;
     if (!headings) {
       const first = rows.shift();
       firstLine += breaksIn(first ?? []);
@@ -93,7 +99,7 @@ export async function* readTable(
   try {
     for await (const chunk of detected.chunks) {
       await new Promise<void>((resolve) => parser.write(chunk, () => resolve()));
-      const part = taken();
+      const part = taken(chunk);
       if (part) yield part;
     }
     await new Promise<void>((resolve) => {
@@ -149,7 +155,7 @@ const reasons: readonly (readonly [code: string, reason: string])[] = [
   ['CSV_MAX_RECORD_SIZE', `a row is longer than ${maxRowBytes} bytes; is a quote missing?`],
 ];
 
-const [lineFeed, carriageReturn, quote, hash] = [10, 13, 34, 35];
+const [lineFeed, carriageReturn, quote, hash, apostrophe] = [10, 13, 34, 35, 39];
 /** Maximum number of bytes that contain the headings and everything above them. */
 const maxBytes = 1024 * 1024;
 /** Maximum number of rows to search for the headings. Titles and empty lines may come before the headings. */
