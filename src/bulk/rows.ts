@@ -312,10 +312,10 @@ const currencies = ({ headings, currencyIndexes }: TablePlan, cells: readonly st
   });
 
 function surplus(width: number, beyond: readonly string[]): BulkIssue[] {
-  const more = beyond.filter((cell) => cell !== '');
-  if (more.length === 0) return [];
+  const at = beyond.findIndex((cell) => cell !== '');
+  if (at < 0) return [];
   const message = `stands beyond the last heading; is a cell with the delimiter in it not quoted?`;
-  return [{ column: `column ${width + 1}`, value: more[0] ?? '', message }];
+  return [{ column: `column ${width + at + 1}`, value: beyond[at] ?? '', message }];
 }
 
 function unheaded({ unheadedIndex }: TablePlan, cells: readonly string[]): BulkIssue[] {
