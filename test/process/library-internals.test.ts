@@ -44,8 +44,9 @@ describe('what is taken from within undici', () => {
 });
 
 test('csv-parse holds each row against a length, which its state has', () => {
-  const state: unknown = Reflect.get(parse(), 'state');
-  expect(state).toMatchObject({ record: [], expectedRecordLength: undefined });
+  const api: unknown = Reflect.get(parse(), 'api');
+  const state = { record: [], expectedRecordLength: undefined };
+  expect(api).toMatchObject({ state, __onRecord: expect.any(Function) });
 });
 
 describe('what the build leaves out of a library', () => {

@@ -1,4 +1,4 @@
-import { isObject, listIn } from '../../api/json.ts';
+import { isObject, listIn, own } from '../../api/json.ts';
 import { unescapeFormula } from '../../platform/csv-cell.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { asUtf8, type Encoding, visible, withLineFeeds } from './decode.ts';
@@ -122,10 +122,15 @@ export async function* readTable(
  * that is shorter or longer than the first, and ignores it: 20 times the work of reading the row.
  */
 function takeAnyLength(parser: object): void {
-  const state: unknown = Reflect.get(parser, 'state');
-  if (!isObject(state)) return;
-  const expected = { get: () => listIn(state, 'record').length, set: () => {} };
-  Object.defineProperty(state, 'expectedRecordLength', expected);
+  const api: unknown = Reflect.get(parser, 'api');
+  const [state, onRecord] = [own(api, 'state'), own(api, '__onRecord')];
+  if (!isObject(api) || !isObject(state) || typeof onRecord !== 'function') return;
+  // No accessor on the state: csv-parse reads it for each byte, and an object with one is slow.
+  const take = (push: unknown): unknown => {
+    state.expectedRecordLength = listIn(state, 'record').length;
+    return Reflect.apply(onRecord, api, [push]);
+  };
+  Reflect.set(api, '__onRecord', take);
 }
 
 function breaksOf(rows: readonly (readonly string[])[]): Map<number, number> {
