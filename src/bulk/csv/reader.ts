@@ -127,7 +127,7 @@ function takeAnyLength(parser: object): void {
   if (!isObject(api) || !isObject(state) || typeof onRecord !== 'function') return;
   // No accessor on the state: csv-parse reads it for each byte, and an object with one is slow.
   const take = (push: unknown): unknown => {
-    state.expectedRecordLength = listIn(state, 'record').length;
+    Reflect.set(state, 'expectedRecordLength', listIn(state, 'record').length);
     return Reflect.apply(onRecord, api, [push]);
   };
   Reflect.set(api, '__onRecord', take);
