@@ -4,7 +4,7 @@ import { type BulkIssue, type BulkRow, orderOfRow, readBulkRow } from '../api/bu
 import { setOwn } from '../api/json.ts';
 import { bodyHash, sha256 } from '../format/canonical.ts';
 import type { Reference } from '../journal/attempts.ts';
-import { addressProblem } from '../orders/addresses/options.ts';
+import { phoneProblem, stateProblem } from '../orders/addresses/options.ts';
 import { attemptKey, metadataOf, referenceHeading, referenceOf } from '../orders/needs/reference.ts';
 import { addRow } from './check/row-sample.ts';
 import { centsHeading, currencyProblem, type Decimal, type OpenPrice, readPrice } from './csv/amounts.ts';
@@ -171,11 +171,9 @@ function readRow(
   damaged.push(...foreignCity(row));
   const found = explained(issues, row, damaged);
   const openPrice = isPriced && unit === undefined ? { text: text.trim(), ...read } : undefined;
-  return {
-    ...{ number, plan, cells, row, openPrice, mayHoldOthers: false },
-    reference: named && 'reference' in named ? named.reference : undefined,
-    issues: found.length === 0 ? found : found.map(shownIssue),
-  };
+  const reference = named && 'reference' in named ? named.reference : undefined;
+  const shown = found.length === 0 ? found : found.map(shownIssue);
+  return { number, plan, cells, row, openPrice, mayHoldOthers: false, reference, issues: shown };
 }
 
 /** Maximum number of line breaks in an address cell. */
@@ -293,10 +291,9 @@ export function valueOnce(issue: BulkIssue): BulkIssue {
  */
 function addUnusable(issues: BulkIssue[], { cell }: BulkRow): void {
   const [state, phone] = [cell('state'), cell('phone_number')];
-  const ofState =
-    state === '' ? undefined : addressProblem('state', { country: cell('country') || 'US', state });
+  const ofState = state === '' ? undefined : stateProblem(state, cell('country') || 'US');
   if (ofState !== undefined) issues.push({ column: 'state', value: state, message: ofState });
-  const ofPhone = phone === '' ? undefined : addressProblem('phone_number', { phone_number: phone });
+  const ofPhone = phone === '' ? undefined : phoneProblem(phone);
   if (ofPhone !== undefined) issues.push({ column: 'phone_number', value: phone, message: ofPhone });
 }
 
@@ -315,10 +312,10 @@ const currencies = ({ headings, currencyIndexes }: TablePlan, cells: readonly st
   });
 
 function surplus(width: number, beyond: readonly string[]): BulkIssue[] {
-  const more = beyond.filter((cell) => cell !== '');
-  if (more.length === 0) return [];
+  const at = beyond.findIndex((cell) => cell !== '');
+  if (at < 0) return [];
   const message = `stands beyond the last heading; is a cell with the delimiter in it not quoted?`;
-  return [{ column: `column ${width + 1}`, value: more[0] ?? '', message }];
+  return [{ column: `column ${width + at + 1}`, value: beyond[at] ?? '', message }];
 }
 
 function unheaded({ unheadedIndex }: TablePlan, cells: readonly string[]): BulkIssue[] {

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parse } from 'csv-parse';
 import {
   buildConnector,
   Dispatcher,
@@ -40,6 +41,12 @@ describe('what is taken from within undici', () => {
     );
     expect(importing).toEqual([join(root, 'src/http/transport/undici-internals.ts')]);
   });
+});
+
+test('csv-parse holds each row against a length, which its state has', () => {
+  const api: unknown = Reflect.get(parse(), 'api');
+  const state = { record: [], expectedRecordLength: undefined };
+  expect(api).toMatchObject({ state, __onRecord: expect.any(Function) });
 });
 
 describe('what the build leaves out of a library', () => {

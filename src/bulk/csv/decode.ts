@@ -30,7 +30,7 @@ export async function* asUtf8(chunks: Chunks, name: string, encoding?: Encoding)
       found = mark?.encoding ?? found;
       bytes = mark ? chunk.subarray(mark.bytes.length) : chunk;
       refuseOther(chunk, name);
-      refuseBinary(bytes, name, found);
+      if (!found.startsWith('utf-16')) refuseBinary(bytes, name, unmarked(bytes));
       decoder = new TextDecoder(found === 'latin1' ? 'windows-1252' : found, {
         fatal: true,
         ignoreBOM: true,
@@ -38,7 +38,9 @@ export async function* asUtf8(chunks: Chunks, name: string, encoding?: Encoding)
     }
     isPlain &&= found === 'utf-8' && isAscii(bytes);
     const text = isPlain ? undefined : decode(decoder, bytes, name, found);
-    yield text === undefined || found === 'utf-8' ? bytes : Buffer.from(text);
+    const decoded = text === undefined || found === 'utf-8' ? bytes : Buffer.from(text);
+    refuseBinary(decoded, name);
+    yield decoded;
   }
   if (decoder) decode(decoder, undefined, name, found);
 }
@@ -103,14 +105,16 @@ function refuseOther(chunk: Uint8Array, name: string): void {
   if (other) throw new UsageError(`${name} is ${other.is}, not CSV`, { hint: other.hint });
 }
 
-function refuseBinary(bytes: Uint8Array, name: string, encoding: Encoding): void {
-  if (encoding.startsWith('utf-16') || !bytes.includes(0)) return;
-  throw new UsageError(`${name} holds NUL bytes: it is not CSV text`, {
-    // In UTF-16, one of the two bytes of every Latin letter is NUL. In big-endian text it is the first byte, in
-    // little-endian text the second.
-    hint: `Text in UTF-16 without a byte order mark needs --encoding utf-16${bytes.indexOf(0) % 2 === 0 ? 'be' : 'le'}.`,
-  });
+function refuseBinary(bytes: Uint8Array, name: string, hint?: string): void {
+  if (bytes.includes(0)) throw new UsageError(`${name} holds NUL bytes: it is not CSV text`, { hint });
 }
+
+/**
+ * In UTF-16, one of the two bytes of every Latin letter is NUL. In big-endian text it is the first byte, in little-endian
+ * text the second.
+ */
+const unmarked = (bytes: Uint8Array): string =>
+  `Text in UTF-16 without a byte order mark needs --encoding utf-16${bytes.indexOf(0) % 2 === 0 ? 'be' : 'le'}.`;
 
 const carriageReturn = 13;
 const quote = 34;

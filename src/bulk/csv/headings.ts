@@ -284,6 +284,8 @@ export function planTable(
   const prices = headings.filter((_, index) => isPriceHeading(names[index] ?? ''));
   const priceIndex = plan.columns.get('max_price') ?? -1;
   const present = new Set(headings.flatMap((heading) => [heading, foldedHeading(heading)]));
+  // A file that errand wrote has the prices under this heading, in place of the one that the map lists.
+  const hasCents = headings.some(isCentsHeading);
   const missing = missingColumns(plan, preset);
   // If the file looks like an export, the map for that export covers its headings.
   const isExport = missing.length > 0 && preset === undefined && presetLike(headings) !== undefined;
@@ -298,7 +300,9 @@ export function planTable(
   const reference = findReference(headings, headingMap, (heading) => entryOf(map, heading) !== undefined);
   const problems = [
     ...absentHeadings(
-      Object.keys(map).filter((heading) => !present.has(heading)),
+      Object.entries(map).flatMap(([heading, column]) =>
+        present.has(heading) || (hasCents && isPriceHeading(column)) ? [] : heading,
+      ),
       headingMap,
     ),
     ...plan.doubled
@@ -530,6 +534,22 @@ function hintFor(
 
 /** Whether a column holds prices, in either unit. */
 export const isPriceHeading = (heading: string): boolean => columnOf(heading) === 'max_price';
+
+/**
+ * Headings as the file writes them, with two exceptions that use the name under which the column was sent: all columns
+ * if the file has duplicate headings, and a custom column whose heading would be mistaken for the price.
+ */
+export function shownHeadings(
+  names: readonly string[],
+  fileHeadings: readonly string[] = names,
+): readonly string[] {
+  const isClear = new Set(fileHeadings).size === names.length;
+  return names.map((name, at) => {
+    if (isPriceHeading(name)) return centsHeading;
+    const heading = isClear ? fileHeadings[at] : undefined;
+    return heading === undefined || isPriceHeading(heading) ? name : heading;
+  });
+}
 
 function doubles(texts: readonly string[]): string[] {
   const seen = new Set<string>();

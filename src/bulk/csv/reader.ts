@@ -1,3 +1,4 @@
+import { isObject, listIn, own } from '../../api/json.ts';
 import { unescapeFormula } from '../../platform/csv-cell.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { asUtf8, type Encoding, visible, withLineFeeds } from './decode.ts';
@@ -57,6 +58,7 @@ export async function* readTable(
     record_delimiter: '\n',
     ...(!isQuoted && { quote: null }),
   });
+  takeAnyLength(parser);
   let arrived: string[][] = [];
   let failure: Error | undefined;
   parser.on('error', (error) => {
@@ -68,14 +70,20 @@ export async function* readTable(
   let headings: readonly string[] | undefined;
   let firstRow = detected.rows + 2;
   let firstLine = detected.lines + 2;
+  /** Whether a row that has not been taken yet may have a mark. Hardly any file has one. */
+  let mayHaveMarks = false;
 
-  function taken(): TablePart | undefined {
+  function taken(chunk: Uint8Array = Buffer.of()): TablePart | undefined {
     if (failure)
       throw refused(failure, name, { lines: detected.lines, row: detected.rows + parser.info.records + 1 });
     const rows = arrived;
     arrived = [];
-    for (const cells of keepsMarks ? [] : rows)
+    const hasMarks = !keepsMarks && chunk.includes(apostrophe);
+    mayHaveMarks ||= hasMarks;
+    for (const cells of mayHaveMarks ? rows : [])
       for (let at = 0; at < cells.length; at += 1) cells[at] = unescapeFormula(cells[at] ?? '');
+    // The last row of the chunk may go on in the next one.
+    if (rows.length > 0) mayHaveMarks = hasMarks;
     if (!headings) {
       const first = rows.shift();
       firstLine += breaksIn(first ?? []);
@@ -93,7 +101,7 @@ export async function* readTable(
   try {
     for await (const chunk of detected.chunks) {
       await new Promise<void>((resolve) => parser.write(chunk, () => resolve()));
-      const part = taken();
+      const part = taken(chunk);
       if (part) yield part;
     }
     await new Promise<void>((resolve) => {
@@ -107,6 +115,22 @@ export async function* readTable(
   } finally {
     parser.destroy();
   }
+}
+
+/**
+ * Lets a row have any number of cells. By `relax_column_count` alone, csv-parse makes an error with a stack for each row
+ * that is shorter or longer than the first, and ignores it: 20 times the work of reading the row.
+ */
+function takeAnyLength(parser: object): void {
+  const api: unknown = Reflect.get(parser, 'api');
+  const [state, onRecord] = [own(api, 'state'), own(api, '__onRecord')];
+  if (!isObject(api) || !isObject(state) || typeof onRecord !== 'function') return;
+  // No accessor on the state: csv-parse reads it for each byte, and an object with one is slow.
+  const take = (push: unknown): unknown => {
+    Reflect.set(state, 'expectedRecordLength', listIn(state, 'record').length);
+    return Reflect.apply(onRecord, api, [push]);
+  };
+  Reflect.set(api, '__onRecord', take);
 }
 
 function breaksOf(rows: readonly (readonly string[])[]): Map<number, number> {
@@ -149,7 +173,7 @@ const reasons: readonly (readonly [code: string, reason: string])[] = [
   ['CSV_MAX_RECORD_SIZE', `a row is longer than ${maxRowBytes} bytes; is a quote missing?`],
 ];
 
-const [lineFeed, carriageReturn, quote, hash] = [10, 13, 34, 35];
+const [lineFeed, carriageReturn, quote, hash, apostrophe] = [10, 13, 34, 35, 39];
 /** Maximum number of bytes that contain the headings and everything above them. */
 const maxBytes = 1024 * 1024;
 /** Maximum number of rows to search for the headings. Titles and empty lines may come before the headings. */

@@ -54,19 +54,20 @@ export function spreadsheetError(cell: string): string | undefined {
 }
 
 /** Spreadsheet errors in the cells that make up an order. */
-export function spreadsheetErrors({ columns, metadata }: ColumnPlan, cells: readonly string[]): BulkIssue[] {
+export function spreadsheetErrors(plan: ColumnPlan, cells: readonly string[]): BulkIssue[] {
   const found: BulkIssue[] = [];
-  const add = (column: string, value: string): void => {
-    const message = spreadsheetError(value);
-    if (message !== undefined) found.push({ column, value, message });
-  };
-  for (const [column, index] of columns) {
-    const cell = cells[index] ?? '';
-    if (!isSound(cell)) add(column, cell.trim());
-  }
-  for (const { key, index } of metadata) {
-    const cell = cells[index] ?? '';
-    if (!isSound(cell)) add(`metadata.${key}`, cell.trim());
+  for (let index = 0; index < cells.length; index += 1) {
+    const value = cells[index] ?? '';
+    if (isSound(value)) continue;
+    const message = spreadsheetError(value.trim());
+    const column = message && columnAt(plan, index);
+    if (message && column) found.push({ column, value: value.trim(), message });
   }
   return found;
+}
+
+/** The column of an order that a heading is; undefined for an own column. */
+function columnAt({ columns, metadata }: ColumnPlan, index: number): string | undefined {
+  const key = metadata.find((one) => one.index === index)?.key;
+  return key === undefined ? [...columns].find(([, at]) => at === index)?.[0] : `metadata.${key}`;
 }

@@ -219,6 +219,12 @@ export function integrityOf(bytes: Buffer): IntegrityState {
   return head.includes('"sha256":"') || head.includes('"plan":') ? 'altered' : 'none';
 }
 
+/** The hash by which a plan at this path was approved; undefined if there is no unmodified plan. */
+export async function hashOfPlan(path: string): Promise<string | undefined> {
+  const bytes = await readPlanFile(path).catch(() => undefined);
+  return bytes && integrityOf(bytes) === 'whole' ? bytes.toString('latin1', hashAt, hashEnd) : undefined;
+}
+
 /** Numbers of the rows whose checksum is wrong, as far as the lines can be parsed. Pure. */
 export function alteredRows(bytes: Buffer): number[] {
   const lines = bytes.toString('utf8').split('\n');

@@ -211,3 +211,18 @@ export async function askApproval(
     return error.facts.next?.[0]?.command;
   }
 }
+
+/**
+ * Withdraws the open request for a plan that another plan has replaced, so that nobody approves what is gone. An approval
+ * that was given stays. @returns a line for each request.
+ */
+export async function withdrawRequests(context: Context, replaced: string | undefined): Promise<string[]> {
+  if (replaced === undefined) return [];
+  const approvals = await (await context.journal()).reservations.approvals();
+  const open = approvals
+    .list()
+    .filter(({ state, request }) => state === 'open' && request.parts.plan === replaced);
+  const { actor } = (await context.origin())();
+  for (const { request } of open) await approvals.deny(request, actor);
+  return open.map(({ request }) => `approval ${request.id}, of the plan that was replaced, is withdrawn`);
+}

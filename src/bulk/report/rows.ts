@@ -21,8 +21,7 @@ import type { Context } from '../../run/context.ts';
 import { addedSums, type MoneyLine, type MoneySum, type Payer } from '../../spending/money-lines.ts';
 import { moneyOf } from '../../spending/money-of-order.ts';
 import { centsIn } from '../../spending/price-of-order.ts';
-import { centsHeading } from '../csv/amounts.ts';
-import { isPriceHeading } from '../csv/headings.ts';
+import { shownHeadings } from '../csv/headings.ts';
 import { stableKey } from '../rows.ts';
 import {
   type Batch,
@@ -397,19 +396,6 @@ function sent(uploaded: UploadedRows, { layout: savedLayout }: StoredFile): Sent
       requested: cells && requestedIn(read(cells).row),
     };
   };
-}
-
-/**
- * Headings as the file writes them, with two exceptions that use the name under which the column was sent: all columns
- * if the file has duplicate headings, and a custom column whose heading would be mistaken for the price.
- */
-function shownHeadings(names: readonly string[], fileHeadings: readonly string[] = names): readonly string[] {
-  const isClear = new Set(fileHeadings).size === names.length;
-  return names.map((name, at) => {
-    if (isPriceHeading(name)) return centsHeading;
-    const heading = isClear ? fileHeadings[at] : undefined;
-    return heading === undefined || isPriceHeading(heading) ? name : heading;
-  });
 }
 
 /** Ignores storage errors, because local data only adds to what the service says. */

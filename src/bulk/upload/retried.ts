@@ -13,8 +13,7 @@ import { shellWord, typedCommand } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import { rowsText } from '../check/row-sample.ts';
-import { centsHeading } from '../csv/amounts.ts';
-import { isPriceHeading } from '../csv/headings.ts';
+import { isPriceHeading, shownHeadings } from '../csv/headings.ts';
 import { readOutcomes, withOutcomes } from '../needs/later-attempts.ts';
 import type { UploadRow } from '../rows.ts';
 import {
@@ -406,26 +405,24 @@ export function withReason(row: UploadRow, reason: string): UploadRow {
 }
 
 /**
- * Formats rows as CSV, with the columns of their file and any further columns of the rows. The heading of the price
- * says that it is in cents. Cells that a spreadsheet would execute are escaped; errand unescapes them when it reads the
- * file.
+ * Formats rows as CSV, with the columns and headings of their file, so that its map fits, and any further columns of the
+ * rows. The heading of the price says that it is in cents. Cells that a spreadsheet would execute are escaped; errand
+ * unescapes them when it reads the file.
  */
 async function csvOf(
   rows: readonly UploadRow[],
-  {
-    headings,
-    raw,
-    visible,
-  }: { readonly headings: readonly string[]; readonly raw: boolean; readonly visible: boolean },
+  { headings, fileHeadings }: TableLayout,
+  style: { readonly raw: boolean; readonly visible: boolean },
 ): Promise<string> {
   const { csvRecord } = await import('../../format/csv.ts');
   const named = rows.map(withoutDerived);
   const names = [...new Set([...headings, ...named.flatMap((row) => Object.keys(row))])];
+  const shown = [...shownHeadings(headings, fileHeadings), ...shownHeadings(names.slice(headings.length))];
   const table = [
-    names.map((name) => (isPriceHeading(name) ? centsHeading : name)),
+    new Set(shown).size === names.length ? shown : shownHeadings(names),
     ...named.map((row) => names.map((name) => String(row[name] ?? ''))),
   ];
-  return table.map((cells) => csvRecord(cells, { delimiter: ',', raw, visible })).join('');
+  return table.map((cells) => csvRecord(cells, { delimiter: ',', ...style })).join('');
 }
 
 /** Removes the cells that errand derived from a row's reference. If the row has no reference, it stays unchanged. */
@@ -441,18 +438,18 @@ export async function writtenRows(
   {
     to,
     force,
-    headings,
+    layout,
     exitCode = 0,
   }: {
     readonly to: string;
     readonly force: boolean;
-    readonly headings: readonly string[];
+    readonly layout: TableLayout;
     readonly exitCode?: number | undefined;
   },
 ): Promise<StreamResult | NoResult> {
   const isOut = to === '-';
   const visible = isOut && context.io.stdout.isTerminal;
-  const text = await csvOf(rows, { headings, raw: context.output.rawCsv === true, visible });
+  const text = await csvOf(rows, layout, { raw: context.output.rawCsv === true, visible });
   if (isOut) return { kind: 'stream', chunks: [text], isCsv: true, exitCode: () => exitCode };
   await saveFile(to, [context.output.excel ? byteOrderMark + text : text], { force });
   return { kind: 'none', hints: [`wrote ${rowsText(rows.length)} to ${to}`], exitCode };

@@ -56,7 +56,7 @@ export async function rowsOfFile(
   const keys = new RowKeys(run);
   const rows: UploadRow[] = [];
   const numbers: number[] = [];
-  let headings: readonly string[] = [];
+  let columns: Omit<TableLayout, 'numbers'> = { headings: [] };
   const prices = emptyPrices();
   try {
     const options = await readOptions(context, source, flags);
@@ -64,7 +64,7 @@ export async function rowsOfFile(
       for (const row of part) {
         rows.push(keys.keyed(row));
         numbers.push(row.number);
-        headings = row.plan.headings;
+        columns = { headings: row.plan.headings, fileHeadings: row.plan.fileHeadings };
         if (row.openPrice) countPrice(prices, row.number, row.openPrice);
       }
     }
@@ -72,7 +72,7 @@ export async function rowsOfFile(
     await source.close();
   }
   checkOneReading(context, source.name, prices);
-  if (rows.length === batch.row_count) return { rows, layout: { headings, numbers } };
+  if (rows.length === batch.row_count) return { rows, layout: { ...columns, numbers } };
   throw new UsageError(
     `${path} has ${rowsText(rows.length)} and the batch ${plainText(batch.row_count)}: it is not the file that was uploaded as this batch`,
   );

@@ -156,10 +156,15 @@ export const cancelTally = (): OutcomeTally<Outcome> =>
     left: ['too_late', 'elsewhere', 'waiting', 'refused', 'not_tried'],
   });
 
-/** Describes what is about to be cancelled: `30 orders, at most $1,234.00`. */
+/** Describes what is about to be cancelled, and what stays: `3 orders to cancel, at most $44.00; 2 in doubt`. */
 export function cancellableText(orders: readonly Cancellable[]): string {
   const open = orders.filter(({ outcome }) => outcome === undefined);
+  const rest = [...outcomeTexts].flatMap(([outcome, text]) => {
+    const { length } = orders.filter((order) => order.outcome === outcome);
+    return length === 0 ? [] : `${countText(length)} ${text}`;
+  });
   const cents = open.reduce((sum, { ceiling = 0 }) => sum + ceiling, 0);
   const count = open.length === 1 ? '1 order' : `${countText(open.length)} orders`;
-  return `${count} to cancel, at most ${formatMoney(cents)}`;
+  const stays = rest.length === 0 ? '' : `; ${rest.join(', ')}`;
+  return `${count} to cancel, at most ${formatMoney(cents)}${stays}`;
 }

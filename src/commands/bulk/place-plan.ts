@@ -16,6 +16,7 @@ import { checkHolds } from '../../bulk/plan/staleness.ts';
 import { approvable } from '../../bulk/plan/summary.ts';
 import { checkTotal, placeQuestion } from '../../bulk/upload/prepare.ts';
 import { existedBefore, proposedByUpload, type Upload, uploadFile } from '../../bulk/upload/upload.ts';
+import { countText } from '../../format/counts.ts';
 import type { ResultOf } from '../../format/output-forms.ts';
 import { confirmSpending } from '../../orders/spending-lines.ts';
 import { readyToSend } from '../../orders/submit/submit.ts';
@@ -109,7 +110,7 @@ async function checkAndConfirm(
   checkTotal(spend.estimate, maxTotal);
   const { orders } = read.plan;
   const lines = [
-    `  ${read.path}: ${rowsText(left.size)}${left.size === orders ? '' : ` of ${orders}`}`,
+    `  ${read.path}: ${rowsText(left.size)}${left.size === orders ? '' : ` of ${countText(orders)}`}`,
     `  ${spendLine(spend)}`,
   ];
   await confirmSpending(context, {

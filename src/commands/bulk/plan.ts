@@ -6,10 +6,10 @@ import { readReading } from '../../bulk/csv/reading.ts';
 import type { ReferenceSource } from '../../bulk/csv/reference-columns.ts';
 import { notifyOnComplete, tableFlags, tableOptions } from '../../bulk/csv/table-options.ts';
 import { uploadFlags } from '../../bulk/plan/again.ts';
-import { checkTarget, defaultTarget, serializePlan, writePlan } from '../../bulk/plan/file.ts';
+import { checkTarget, defaultTarget, hashOfPlan, serializePlan, writePlan } from '../../bulk/plan/file.ts';
 import type { MadePlan } from '../../bulk/plan/make.ts';
 import { rowColumns, shownRows } from '../../bulk/plan/shown-rows.ts';
-import { applyLines, askApproval, summaryLines } from '../../bulk/plan/summary.ts';
+import { applyLines, askApproval, summaryLines, withdrawRequests } from '../../bulk/plan/summary.ts';
 import { defaultBatchRows } from '../../bulk/upload/batches.ts';
 import { earlierOptions, type FileGiven, uploadOptions } from '../../bulk/upload/prepare.ts';
 import { openCopy, type Source } from '../../bulk/upload/source.ts';
@@ -79,7 +79,9 @@ export const plan = defineCommand({
     await context.ready();
     const source = await openCopy(context, file, given);
     try {
+      const before = force ? await hashOfPlan(out) : undefined;
       const { made, proposed, differing } = await planned(context, source, { out, force, ...given });
+      const withdrawn = await withdrawRequests(context, before);
       const approve =
         made.policy?.outcome === 'needs_approval' ? await askApproval(context, proposed, made) : undefined;
       const rows = shownRows(made);
@@ -90,6 +92,7 @@ export const plan = defineCommand({
         id: 'row',
         empty: 'no row needs a look',
         hints: () => [
+          ...withdrawn,
           ...summaryLines(out, made, rows, approve),
           ...differing,
           ...applyLines(context, out, made),

@@ -166,8 +166,8 @@ export const retry = defineCommand({
       await checkNoneInDoubt(context, upload, retried, filename);
       const corrected = await rowsForFile(context, retried);
       const explained = corrected.map((row, index) => withReason(row, failed[index]?.reason ?? ''));
-      const { headings } = uploaded.layout;
-      return writtenRows(context, explained, { to, force, headings, exitCode: leftOut });
+      const { layout } = uploaded;
+      return writtenRows(context, explained, { to, force, layout, exitCode: leftOut });
     }
     const decided = await decideRetry(context, retried);
     const settling = decided.settling();

@@ -99,7 +99,10 @@ const phoneForm = /^\+?[\d\s()./-]+(?:(?:x|ext\.?)\s?\d{1,6})?$/i;
 const phoneDigits = { min: 7, max: 15 };
 const maxPhoneLength = 40;
 
-const stateNames = new Set(Object.values(usStates).map((name) => name.toLowerCase()));
+/** Codes of states, and both codes and names in lower case. */
+const states = new Set(
+  Object.entries(usStates).flatMap(([code, name]) => [code, code.toLowerCase(), name.toLowerCase()]),
+);
 
 /**
  * An address in the form that carriers use: the country in capitals, a US state as two letters, no spaces around a
@@ -127,13 +130,13 @@ const stateCode = (text: string): string | undefined =>
  * Checks a field for problems that the service accepts but a carrier cannot handle. Used if a person enters the
  * address.
  */
-export function addressProblem(field: string, address: AddressFields): string | undefined {
-  const value = address[field];
+function addressProblem(field: string, { [field]: value, country }: AddressFields): string | undefined {
   if (typeof value !== 'string' || value.trim() === '') return undefined;
   if (field === 'phone_number') return phoneProblem(value.trim());
-  if (field === 'postal_code') return postalProblem(value.trim(), address.country);
-  const isUs = typeof address.country === 'string' && address.country.trim().toUpperCase() === 'US';
-  return field === 'state' && isUs ? stateProblem(value.trim()) : undefined;
+  if (field === 'postal_code') return postalProblem(value.trim(), country);
+  return field === 'state' && typeof country === 'string'
+    ? stateProblem(value.trim(), country.trim())
+    : undefined;
 }
 
 /** All problems that `addressProblem` finds in the given fields. */
@@ -143,7 +146,7 @@ export const addressProblems = (address: AddressFields): { field: string; messag
     return message === undefined ? [] : [{ field, message }];
   });
 
-function phoneProblem(text: string): string | undefined {
+export function phoneProblem(text: string): string | undefined {
   if (text.length <= maxPhoneLength && phoneForm.test(text)) {
     const digits = digitsIn(text);
     if (digits >= phoneDigits.min && digits <= phoneDigits.max) return undefined;
@@ -154,20 +157,18 @@ function phoneProblem(text: string): string | undefined {
 /** Counts the digits before an extension. Allocates no strings, because it is called for each row of a file. */
 function digitsIn(text: string): number {
   let count = 0;
-  for (const character of text) {
-    if (character === 'x' || character === 'X') break;
-    if (character >= '0' && character <= '9') count += 1;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at) | 0x20;
+    if (code === letterX) break;
+    if (code >= zero && code <= nine) count += 1;
   }
   return count;
 }
 
-function stateProblem(text: string): string | undefined {
-  if (
-    Object.hasOwn(usStates, text) ||
-    Object.hasOwn(usStates, text.toUpperCase()) ||
-    stateNames.has(text.toLowerCase())
-  )
-    return undefined;
+const [zero, nine, letterX] = [0x30, 0x39, 0x78];
+
+export function stateProblem(text: string, country: string): string | undefined {
+  if (country.toUpperCase() !== 'US' || states.has(text) || states.has(text.toLowerCase())) return undefined;
   return `"${shortened(text)}" is not a US state; write its two letters, such as TX`;
 }
 

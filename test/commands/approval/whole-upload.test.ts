@@ -101,3 +101,39 @@ describe('upload_above', () => {
     expect((await at.create(2000)).code).toBe(0);
   });
 });
+
+describe('a plan that replaces another', () => {
+  const plan = (...more: string[]) =>
+    bulk('plan', 'orders.csv', '--out', 'a.plan', '--no-prices', '--force', ...more);
+  const states = async (): Promise<Record<string, string>> =>
+    Object.fromEntries(
+      JSON.parse((await at.run(['approval', 'list', '--all', '-o', 'json'])).stdout).map(
+        ({ id, state }: { id: string; state: string }) => [id, state],
+      ),
+    );
+  const askedFor = (stderr: string): string => /errand approval show ([0-9a-f]{12})/.exec(stderr)?.[1] ?? '';
+  let first: string;
+
+  beforeEach(async () => {
+    makeKey(at.workspace, 'ada');
+    at.policy('approve: { upload_above: $100 }', ['ada']);
+    write(rows(3));
+    first = askedFor((await plan()).stderr);
+    write(rows(4));
+  });
+
+  test('withdraws the open request for it, so that nobody approves what is gone', async () => {
+    const again = await plan();
+    expect(again.code, again.stderr).toBe(11);
+    expect(again.stderr).toContain(`approval ${first}, of the plan that was replaced, is withdrawn`);
+    expect(await states()).toEqual({ [first]: 'denied', [askedFor(again.stderr)]: 'open' });
+  });
+
+  test('leaves a yes that was given, and what another file asks for', async () => {
+    const other = await bulk('plan', 'orders.csv', '--out', 'b.plan', '--no-prices', '--run', 'b');
+    await at.run(['approval', 'approve', first, '--key', 'ada']);
+    const again = await plan();
+    expect(again.stderr).not.toContain('withdrawn');
+    expect(await states()).toMatchObject({ [first]: 'approved', [askedFor(other.stderr)]: 'open' });
+  });
+});

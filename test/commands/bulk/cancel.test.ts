@@ -129,11 +129,14 @@ describe('bulk cancel', () => {
 
   test('shows the requests and their amount with --dry-run, and sends none', async () => {
     const shop = await shopping();
-    await uploaded(shop, 'test-slow', 'test-slow');
+    await uploaded(shop, 'test-slow', 'test-out-of-stock', 'test-success', 'test-slow');
+    const before = await statuses(shop);
     const shown = await cancel(shop, '--dry-run');
     expect([shown.code, shown.stdout.match(/\/cancel"/g)?.length]).toEqual([0, 2]);
-    expect(shown.stderr).toMatch(/^2 rows of orders: 2 orders to cancel, at most \$100\.00$/m);
-    expect(await statuses(shop)).toEqual(['pending', 'pending']);
+    expect(shown.stderr).toMatch(
+      /^4 rows of orders: 2 orders to cancel, at most \$100\.00; 1 too late to cancel, 1 failed before$/m,
+    );
+    expect(await statuses(shop)).toEqual(before);
   });
 
   test('leaves the order that another command made for a row', async () => {

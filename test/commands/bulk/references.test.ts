@@ -126,6 +126,36 @@ test('the file of failed rows is read as the first was: its references are in it
   expect(checked.stderr).toMatch(/row \d is north:R-2/);
 });
 
+test('the map of a file reads the file of its failed rows: it has the headings of the first', async () => {
+  const products = await errand(workspace, ['sandbox', 'products', '-o', 'json']);
+  const { url } = JSON.parse(products.stdout).find(
+    (one: { scenario: string }) => one.scenario === 'out_of_stock',
+  );
+  const theirs = 'Requisition,Item,Limit,Pieces,Ship to,Street,City,State,ZIP,Phone';
+  const cells = 'R-1,URL,$50.00,2,Ada Byron,1 Main St,Austin,TX,78701,5125550100';
+  writeFileSync(join(workspace.folder, 'orders.csv'), `${theirs}\n${cells.replace('URL', url)}\n`);
+  const map = ['Item=product_url', 'Limit=max_price', 'Pieces=quantity', 'Ship to=name'];
+  const flags = map.flatMap((entry) => ['--map', entry]);
+  const named = ['--reference-column', 'Requisition', '--namespace', 'north', '--save-map', 'theirs'];
+  expect((await bulk('upload', '--watch', ...flags, ...named)).code).toBe(7);
+  for (const more of [[], ['--file', 'orders.csv', '--use-map', 'theirs']]) {
+    const batch = await errand(workspace, ['bulk', 'list', '-o', 'id']);
+    const what = more.length === 0 ? 'orders' : batch.stdout.trim();
+    const retried = await errand(workspace, [
+      ...['bulk', 'retry', what, '--to', 'failed.csv', '--force'],
+      ...more,
+    ]);
+    expect(retried.code, retried.stderr).toBe(0);
+    const [headings, row] = readFileSync(join(workspace.folder, 'failed.csv'), 'utf8').split('\n');
+    expect(headings).toBe(`${theirs.replace('Limit', 'max_price_cents')},reason`);
+    expect(row).toContain(`R-1,${url},5000,2,Ada Byron,`);
+    const check = ['bulk', 'validate', 'failed.csv', '--local', '--use-map', 'theirs'];
+    const checked = await errand(workspace, check);
+    expect(checked.code, checked.stderr).toBe(0);
+    expect(checked.stderr).toContain('row 2 is north:R-1');
+  }
+});
+
 test.each([
   [['--map', 'Requisition=metadata.errand_reference'], 'give it by --reference-column Requisition'],
   [['--map', 'Requisition=errand_reference'], 'give it by --reference-column Requisition'],

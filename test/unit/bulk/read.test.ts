@@ -1,5 +1,6 @@
+import { CsvError } from 'csv-parse';
 import { parse } from 'csv-parse/sync';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Encoding } from '../../../src/bulk/csv/decode.ts';
 import { readTable } from '../../../src/bulk/csv/reader.ts';
 
@@ -109,6 +110,14 @@ describe('a table is read whatever it is written with', () => {
     expect(rows).toEqual([['1'], [''], ['1', '2', '3']]);
   });
 
+  test('rows that are short or long make no errors, which take longer than the rows', async () => {
+    const made = vi.spyOn(Error, 'captureStackTrace');
+    const { rows } = await read(`a,b\n${'1\n\n1,2,3\n'.repeat(100)}`);
+    expect(rows).toHaveLength(300);
+    expect(made.mock.calls.filter(([error]) => error instanceof CsvError)).toEqual([]);
+    made.mockRestore();
+  });
+
   test('a cell that begins with # is no comment', async () => {
     expect((await read('a,b\n#1,2\n')).rows).toEqual([['#1', '2']]);
   });
@@ -123,8 +132,14 @@ describe('what is no table is refused with the file and the line', () => {
     [`a,b\n1,2\n3,"${'4\n'.repeat(600_000)}`, 'orders.csv, row 3: a row is longer than'],
     ['# c\na,b\n1,"2"x\n', 'orders.csv, line 3: a quote within a quoted cell'],
     ['a,b\n1,\u00002\n', 'NUL bytes'],
+    [`a,b\n${'1,2\n'.repeat(2000)}1,\u00002\n`, 'NUL bytes'],
+    ['\ufeffa,b\n1,\u00002\n', 'NUL bytes'],
   ])('%j', async (text, message) => {
     await expect(read(text, { size: 4096 })).rejects.toThrow(message);
+  });
+
+  test('a NUL character of UTF-16', async () => {
+    await expect(read(Buffer.from('\ufeffa,b\n1,\u00002\n', 'utf16le'))).rejects.toThrow('NUL bytes');
   });
 
   test('bytes that are not UTF-8, with the way out', async () => {
