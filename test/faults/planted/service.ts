@@ -91,8 +91,8 @@ const pages: readonly PlantedFault[] = [
   {
     name: 'the underline of a link hides underscores',
     file: 'src/sandbox/console/assets/style.css',
-    from: 'text-underline-offset: 0.3em;',
-    to: 'text-underline-offset: 0.15em;',
+    from: 'tracking_updated. */\n  text-underline-offset: 0.3em;',
+    to: 'tracking_updated. */\n  text-underline-offset: 0.15em;',
     caughtBy: ['test/browser/pages.test.ts'],
   },
   {
@@ -104,9 +104,9 @@ const pages: readonly PlantedFault[] = [
   },
   {
     name: 'what an order held stays held in its feed',
-    file: 'src/sandbox/console/order.ts',
-    from: '...(end ? [hold(',
-    to: '...(end === null ? [hold(',
+    file: 'src/sandbox/console/timeline.ts',
+    from: '...(end ? [release(',
+    to: '...(end === null ? [release(',
     caughtBy: ['test/service/console/feed.test.ts'],
   },
   {

@@ -125,8 +125,8 @@ const money: readonly SimulatedFault[] = [
   {
     name: 'the fee of a placed order is charged twice',
     file: 'src/spending/money-of-order.ts',
-    from: "what: 'fee', note: 'fee of the service' }, fee);",
-    to: "what: 'fee', note: 'fee of the service' }, fee && 2 * fee);",
+    from: "basis: 'by_rule', what, note }, fee);",
+    to: "basis: 'by_rule', what, note }, stage === 'placed' ? fee && 2 * fee : fee);",
     seed: 1,
   },
   {
@@ -139,8 +139,8 @@ const money: readonly SimulatedFault[] = [
   {
     name: 'an order that failed costs its fee',
     file: 'src/spending/money-of-order.ts',
-    from: "else if (stage === 'undone')\n    ledger.add({ ...line, what: 'fee'",
-    to: "else\n    ledger.add({ ...line, what: 'fee'",
+    from: 'feeNotes[stage]] as const;',
+    to: "feeNotes[stage === 'nothing' ? 'undone' : stage]] as const;",
     seed: 1,
   },
   {
