@@ -92,7 +92,7 @@ const refusedNow = (
   { one, list }: ResourceLabels,
   { category }: ErrandError,
 ): Advice => ({
-  hint: `Check whether the ${one} exists. If it does not, nothing was made and you can forget the record.${
+  hint: `Check whether the ${one} exists. If it does not, or if it has failed or was cancelled, you can forget the record.${
     category === 'not_found'
       ? ' A reference that another account uses too needs a --namespace of its own.'
       : ''

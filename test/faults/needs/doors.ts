@@ -76,8 +76,8 @@ export interface Outcome {
   readonly placed: readonly Said[];
   /** It said that it ordered nothing new. */
   readonly isNothingNew: boolean;
-  /** How many rows it counted as new, and how many as placed already; undefined if it did not say. */
-  readonly counted?: { readonly added: number | undefined; readonly placed: number | undefined };
+  /** How many rows it counted as new, placed already, and sent again in doubt; undefined if it did not say. */
+  readonly counted?: Readonly<Record<'added' | 'placed' | 'inDoubt', number | undefined>>;
   /** The commands that it names to settle what is in doubt. */
   readonly settling: readonly string[];
   /** The commands that it names for what nothing settles, once somebody has looked. */
@@ -262,6 +262,7 @@ function agentOutcome({ hidden }: Need, { faults }: Run, { ended, answer }: Call
       (existed === true && faults.length === 0) ||
       (error?.category === 'conflict' && error.outcome === 'applied'),
     settling: commandsIn({ next: error?.for_a_person }, 'resume'),
+    forgetting: commandsIn({ next: error?.for_a_person }, 'forget'),
     isDenied: error?.outcome === 'not_sent' || error?.outcome === 'rejected',
   };
 }
@@ -286,6 +287,7 @@ const library: Door = {
       placed: typeof id === 'string' ? [{ orderId: id, hidden }] : [],
       isNothingNew: existed === true || (error?.category === 'conflict' && error.outcome === 'applied'),
       settling: commandsIn(error, 'resume'),
+      forgetting: commandsIn(error, 'forget'),
       isDenied: error?.outcome === 'not_sent' || error?.outcome === 'rejected',
     };
   },
@@ -363,6 +365,7 @@ function countsIn(text: string) {
   return {
     added: numberOf(/^(\d+) new\b/m.exec(text)),
     placed: numberOf(/(?:^|; )(\d+) placed already/m.exec(text)),
+    inDoubt: numberOf(/(?:^|; )(\d+) in doubt, sent again/m.exec(text)),
   };
 }
 

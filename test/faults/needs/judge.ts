@@ -166,9 +166,10 @@ function judgeWords(scene: Scene, { run, outcome }: JudgedRun): Finding[] {
   ];
   const isCut = runs.some(({ run: { kill } }) => kill && 'effect' in kill && kill.isPowerCut);
   const isFull = run.kill !== undefined && 'isDiskFull' in run.kill && run.kill.isDiskFull === true;
-  if (code === null && (!run.kill || isFull) && !isCut) return finding('?', 'crashed');
-  if (code === 1 && !(isFull && /disk is full|ENOSPC/.test(text)))
-    return finding('?', 'failed in a way that nobody planned');
+  // A program that does not catch what the library throws ends with it.
+  const saysFull = isFull && /disk is full|ENOSPC/.test(text);
+  if (code === null && (!run.kill || isFull) && !isCut && !saysFull) return finding('?', 'crashed');
+  if (code === 1 && !saysFull) return finding('?', 'failed in a way that nobody planned');
   const isAlone = runs.length === 1;
   const made = atEnd.filter(({ id }) => !before.some((order) => order.id === id));
   if (isAlone && isDenied && made.length > 0)
@@ -179,8 +180,9 @@ function judgeWords(scene: Scene, { run, outcome }: JudgedRun): Finding[] {
   const added = after.filter(({ id }) => !before.some((order) => order.id === id)).length;
   // The count comes before the rows are sent: a row counts as new if another machine ordered it and no list shows that yet.
   const unseen = before.filter((order) => isUnlisted(scene, order)).length;
-  if (isAlone && counted?.added !== undefined && (counted.added < added || counted.added > added + unseen))
-    return finding('?', `counts ${counted.added} as new, and ${added} orders are`);
+  const { added: counting, inDoubt = 0 } = counted ?? {};
+  if (isAlone && counting !== undefined && (counting + inDoubt < added || counting > added + unseen))
+    return finding('?', `counts ${counting} as new, and ${added} orders are`);
   return placed.flatMap(({ orderId, hidden }) => {
     const order = after.find(({ id }) => id === orderId) ?? atEnd.find(({ id }) => id === orderId);
     if (!order) return finding(hidden, `says that ${orderId} is its order, and the service has none`);

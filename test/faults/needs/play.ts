@@ -215,8 +215,10 @@ class Play implements Played {
         stderr.includes('No order of that time looks like it.') ||
         (stderr.includes('listed nowhere') && !(await this.#isThere(hand, run)));
       if (code === 5 && isAbsent && !line.includes('--resend')) lines.push(`${line} --resend`);
-      // A payment that has expired settles nothing, and neither does another key of the same user.
-      if ((code === 10 && run.door === 'agent') || (code === 5 && line.includes('--resend')))
+      // A payment that has expired settles nothing, and neither does another key of the same user, or a service that does not
+      // name the order it has.
+      const isRefused = code === 10 && (run.door === 'agent' || stderr.includes('is refused now'));
+      if (isRefused || (code === 5 && line.includes('--resend')))
         forgetting.push(...(stderr.match(/errand order journal forget [\w-]+/g) ?? []));
       this.log.push(`  exit ${code} ${stderr.trim().slice(0, 200)}`);
       // Why the service refuses says more than what comes after it.

@@ -172,7 +172,7 @@ export class NeedsService {
     for (const sandbox of Object.values(this.#sandboxes)) await sandbox.advance(0);
     // The keys of orders are used, or they would expire. The sandbox notes each use in a turn of its own.
     await this.agentOrders();
-    for (let turns = 0; turns < this.#agentKeys.size; turns += 1) await turn();
+    for (let turns = 0; turns < 4 * this.#agentKeys.size; turns += 1) await turn();
     if (step < ms) await this.pass(ms - step);
   }
 
