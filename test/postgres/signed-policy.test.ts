@@ -352,9 +352,11 @@ describe.skipIf(!hasPostgres)('a published policy is signed', () => {
         openJournal({ folder, database, ...${JSON.stringify(more)} }).then(
           async (journal) => { await journal.close(); console.log('open'); },
           (error) => console.log(error.category, error.facts.code)).then(async () => {
-            // A connection that is left open keeps the program alive.
-            for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
-            console.log(process.getActiveResourcesInfo().filter((it) => it.startsWith('TCP')).length);
+            // A connection that is left open keeps the program alive for ten seconds.
+            const left = () => process.getActiveResourcesInfo().filter((it) => it.startsWith('TCP')).length;
+            const until = Date.now() + 5000;
+            while (left() > 0 && Date.now() < until) await new Promise(setImmediate);
+            console.log(left());
           });`;
       const args = ['--input-type=module', '-e', source];
       const { stdout } = await promisify(execFile)(process.execPath, args, { env: environment });
