@@ -243,7 +243,8 @@ export function plainUrl(text: string): string {
 }
 
 /** The host of a URL in lower case, without a dot at its end. Text that is not a URL is returned unchanged. */
-export const hostOf = ofLastUrl((text) => parsed(text)?.hostname ?? text);
+// Without the mark, completion would load the URLs for this call.
+export const hostOf = /* @__PURE__ */ ofLastUrl((text) => parsed(text)?.hostname ?? text);
 
 /** All spellings of a URL for which a pattern might be written, in lower case. */
 export function urlVariants(text: string): string[] {
