@@ -88,6 +88,10 @@ export async function decideWithService(
     const known = related.map((attempt) => ({ ...attempt, differs: differsFrom(body, seen, attempt) }));
     const request = { ...requested, need, now: now(), read, listedAt };
     const decision = decide(request, known);
+    const unread = decision.do === 'adopt' ? decision.attempts.filter((one) => !orderSeen(seen, one)) : [];
+    // Another process has noted the order since this command read the attempt.
+    for (const { serial } of unread) read.delete(serial);
+    if (unread.length > 0) continue;
     if (decision.do !== 'look') return { decision, request, seen };
     try {
       if (decision.at === 'attempts') {

@@ -125,6 +125,31 @@ describe('by reference', () => {
     expect(inShort(await decided(fresh))).toStrictEqual(['adopt', 'reference', [id]]);
   });
 
+  test('an order that another process notes while its attempt is in doubt here is read before it is adopted', async () => {
+    const sources = await machine();
+    const [serial] = await sources.attempts.claim(sources.scope, [needOf(body(), reference)], () => ({
+      ...{ run: undefined, number: 1, key: randomUUID(), operation: 'order.create', upload: undefined },
+      ...{ orderId: undefined, state: 'intended', madeAt: now, seenAt: undefined },
+    }));
+    const list: NeedSources['list'] = { idsOf: async () => [] };
+    const settle: NeedSources['settle'] = async ({ state }) => ({ state });
+    const id = await ordered(body(), withReference);
+    const change: NeedSources['attempts']['change'] = async (changes) => {
+      await sources.attempts.change(changes);
+      // The other process is done once this command has looked at its attempt.
+      if (changes.length > 0)
+        await sources.attempts.change([
+          { serial: Number(serial), state: 'placed', orderId: id, seenAt: now },
+        ]);
+    };
+    const attempts = new Proxy(sources.attempts, {
+      get: (of, name) => (name === 'change' ? change : Reflect.get(of, name).bind(of)),
+    });
+    const found = await decided({ ...sources, attempts, list, settle });
+    expect(inShort(found)).toStrictEqual(['adopt', 'reference', [id]]);
+    expect(found.seen.get(id)?.order.id).toBe(id);
+  });
+
   test('an order of another name, or of none, is another need', async () => {
     await ordered(body(), { metadata: { [referenceKey]: 'shop:REQ-2' } });
     await ordered(body());
