@@ -158,8 +158,8 @@ export function phoneProblem(text: string): string | undefined {
 function digitsIn(text: string): number {
   let count = 0;
   for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at) | 0x20;
-    if (code === letterX) break;
+    const code = text.charCodeAt(at);
+    if ((code | 0x20) === letterX) break;
     if (code >= zero && code <= nine) count += 1;
   }
   return count;
