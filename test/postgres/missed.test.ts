@@ -367,7 +367,7 @@ describe.runIf(hasPostgres)('what a shared database did not take', () => {
     expect(await journal.record(intent('k1'))).toEqual({ mayBeSent: false });
   });
 
-  test('a role whose transactions are serializable waits for others as any role does', async () => {
+  test('a connection sees what others have committed, though the transactions of its role are serializable', async () => {
     await team.run(
       `ALTER ROLE errand IN DATABASE ${team.name} SET default_transaction_isolation = serializable`,
     );
