@@ -1,3 +1,4 @@
+import { jsonIn } from '../api/json.ts';
 import type { Output } from '../api/outputs/index.ts';
 import type { Database } from '../platform/sqlite/database.ts';
 import type { MachineSealer } from './mac.ts';
@@ -66,16 +67,8 @@ export class Grants {
     return {
       apiKey: opened,
       ...(apiKey !== null && opened === undefined && { isOfOtherMachine: true }),
-      receipt: typeof receipt === 'string' ? receiptIn(receipt) : undefined,
+      receipt: typeof receipt === 'string' ? (jsonIn(receipt) as StoredGrant['receipt']) : undefined,
     };
-  }
-}
-
-function receiptIn(text: string): StoredGrant['receipt'] {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

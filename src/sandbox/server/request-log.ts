@@ -1,5 +1,5 @@
 import { controlPath, healthPath, type ServedRequest, sandboxTriggers } from '../../api/control.ts';
-import { isObject, type JsonObject } from '../../api/json.ts';
+import { isObject, type JsonObject, jsonIn } from '../../api/json.ts';
 import { uuidPattern } from '../../api/limits.ts';
 import type { OperationName } from '../../api/operations/index.ts';
 import { realMs } from '../../platform/clock.ts';
@@ -301,7 +301,7 @@ const controls: Readonly<Record<string, ActionSummary>> = {
 function actionSummaryOf(method: string, found: Found, response: SandboxResponse | null): string | null {
   if (!response) return null;
   const { status, body } = response;
-  const read = typeof body === 'string' && body.length <= maxParsedLength ? jsonIn(body) : {};
+  const read = typeof body === 'string' && body.length <= maxParsedLength ? objectIn(body) : {};
   const actionSummary = status >= 400 ? errorSummary(read) : done(method, found, response, read);
   return actionSummary === null ? null : actionSummary.slice(0, maxActionSummaryLength);
 }
@@ -337,15 +337,10 @@ function errorSummary({ code, detail }: JsonObject): string | null {
   return `${issue.loc.join('.')}: ${String(issue.type)}`;
 }
 
-function jsonIn(text: string): JsonObject {
-  if (!text.startsWith('{')) return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : {};
-  } catch {
-    // The text is not JSON. For example, a fault may send a gateway's error page that begins like JSON.
-    return {};
-  }
+/** Empty if the text is no JSON object. For example, a fault may send a gateway's error page that begins like JSON. */
+function objectIn(text: string): JsonObject {
+  const value = text.startsWith('{') ? jsonIn(text) : undefined;
+  return isObject(value) ? value : {};
 }
 
 function insteadOf(
@@ -360,7 +355,7 @@ function insteadOf(
 
 const codeIn = (side: Exchange['instead']): string | null =>
   isSide(side) && side.body.text !== null
-    ? (errorSummary(jsonIn(side.body.text))?.slice(0, maxActionSummaryLength) ?? null)
+    ? (errorSummary(objectIn(side.body.text))?.slice(0, maxActionSummaryLength) ?? null)
     : null;
 
 function keyIn(found: Found, { body }: LoggedSide): string | null {
