@@ -13,7 +13,7 @@ import type { Journal } from '../../journal/journal.ts';
 import { attemptsInMemory, journalExists } from '../../journal/journal-tables.ts';
 import { compareNeeds, needOf } from '../../orders/needs/need.ts';
 import { knownScopeOf, scopeOf } from '../../orders/needs/scope.ts';
-import { listedByReference, seeOrder } from '../../orders/needs/service-orders.ts';
+import { seeOrder } from '../../orders/needs/service-orders.ts';
 import type { OrderRecord } from '../../orders/order-record.ts';
 import { findBatch } from '../../orders/send-batch.ts';
 import { readOrder } from '../../orders/submit/existing.ts';
@@ -172,7 +172,7 @@ async function applied(
     await store.attempts.change(own.map(({ serial }) => ({ serial, state })));
     return own.map((one) => ({ ...one, state }));
   }
-  const [batch = found.body] = await withMetOrders(context, [await withNamedOrders(client, found.body, own)]);
+  const [batch = found.body] = await withMetOrders(context, [found.body]);
   return applyBatch(context, store, own, batch, await comparedOrders(client, store, own, batch));
 }
 
@@ -226,27 +226,6 @@ const metReference = (
 function latestOf(own: readonly Attempt[], batch: Batch): readonly Attempt[] {
   const count = Math.max(rowsOf(batch).length, Number(batch.row_count) || 0);
   return own.slice(-Math.max(count, 1));
-}
-
-/**
- * Adds the ids of orders that rows already had. If the service does not give an id, finds the order by its reference.
- */
-async function withNamedOrders(client: Client, batch: Batch, own: readonly Attempt[]): Promise<Batch> {
-  const list = listedByReference(client);
-  const orders = new Map<number, string>();
-  for (const row of rowsOf(batch)) {
-    const attempt = own[row.index];
-    const reference = attempt && metReference(row, batch, attempt);
-    if (!reference || orderOfAttempt(row, batch) !== undefined) continue;
-    const id = (await list.idsOf(reference)).at(0);
-    if (id !== undefined) orders.set(row.index, id);
-  }
-  if (orders.size === 0) return batch;
-  const rows = rowsOf(batch).map(({ index, record }) =>
-    orders.has(index) ? { ...record, order_id: orders.get(index) } : record,
-  );
-  // The cast is safe, because the rows are as the service sent them, plus the ids of their orders.
-  return { ...batch, rows } as Batch;
 }
 
 /** State for attempts whose batch or order the service does not have. A sandbox may have been reset or restored. */

@@ -12,7 +12,7 @@ import {
   withReturned,
 } from '../upload/batch.ts';
 import { noOrderCode, savedFileRows, type UploadFileRow } from '../upload/file-rows.ts';
-import { metOrders, withOrders } from '../upload/met-orders.ts';
+import { metOrders, withNamedOrders, withOrders } from '../upload/met-orders.ts';
 import { type KnownUpload, type NamedBatches, readBatches, uploadNames } from '../upload/named.ts';
 import { readOrders } from './read-orders.ts';
 import {
@@ -56,7 +56,7 @@ export async function readReport(
 ): Promise<Report> {
   const own = (await readBatches(context, ids, read)).sort(byAge);
   const files = await UploadFiles.open(context, uploads, isWhole);
-  const sent = [...own, ...(await files.earlierBatches(context, own))];
+  const sent = await withNamedOrders(context, [...own, ...(await files.earlierBatches(context, own))]);
   const others = metOrders(sent);
   const hasOrders = others.length > 0 || sent.some((batch) => rowsOf(batch).some(isOrdered));
   const { feeCents } = hasOrders ? await readWallet(context) : { feeCents: undefined };

@@ -1,6 +1,11 @@
+import type { Reference } from '../../journal/attempts.ts';
+import { journalExists } from '../../journal/journal-tables.ts';
+import { referenceHeading, referenceIn, referenceKey } from '../../orders/needs/reference.ts';
+import { listedByReference } from '../../orders/needs/service-orders.ts';
 import type { Context } from '../../run/context.ts';
 import { readOrders } from '../report/read-orders.ts';
-import { type Batch, earlierOrder, rowsOf, withRows } from './batch.ts';
+import { type Batch, type BatchRow, earlierOrder, isMet, orderOfAttempt, rowsOf, withRows } from './batch.ts';
+import { findJournaledRows } from './uploaded-rows.ts';
 
 /** Orders by id, as far as they are known. */
 type KnownOrders = ReadonlyMap<string, { readonly status: string }>;
@@ -26,11 +31,51 @@ export const withOrders = (batches: readonly Batch[], orders: KnownOrders): Batc
   );
 
 /**
+ * Adds the ids of orders that rows already had. Where the service does not give an id, finds the order by the row's
+ * reference, if this machine uploaded the batch. @throws ErrandError if the orders cannot be listed.
+ */
+export async function withNamedOrders(context: Context, batches: readonly Batch[]): Promise<Batch[]> {
+  const named: Batch[] = [];
+  for (const batch of batches) {
+    const orders = new Map<number, string>();
+    for (const { index, reference } of await unnamedRows(context, batch)) {
+      const [id] = await listedByReference(await context.client()).idsOf(reference);
+      if (id !== undefined) orders.set(index, id);
+    }
+    named.push(
+      withRows(batch, ({ index, record }) =>
+        orders.has(index) ? { ...record, order_id: orders.get(index) } : undefined,
+      ),
+    );
+  }
+  return named;
+}
+
+/** Whether a row's key already had an order, and it is not known which. */
+export const isUnnamed = (row: BatchRow, batch: Batch): boolean =>
+  row.later === undefined && isMet(row, batch) && orderOfAttempt(row, batch) === undefined;
+
+/** Rows whose key already had an order that the service does not name, with their references. */
+async function unnamedRows(
+  context: Context,
+  batch: Batch,
+): Promise<{ readonly index: number; readonly reference: Reference }[]> {
+  const unnamed = rowsOf(batch).filter((row) => isUnnamed(row, batch));
+  if (unnamed.length === 0 || !journalExists(context.settings)) return [];
+  const uploaded = await findJournaledRows(context, batch);
+  return unnamed.flatMap(({ index }) => {
+    const reference = referenceIn({ [referenceKey]: uploaded?.rows[index]?.[referenceHeading] });
+    return reference ? [{ index, reference }] : [];
+  });
+}
+
+/**
  * Fetches the current status of orders that already existed, and adds it to their rows. @throws ErrandError if a status
  * cannot be read.
  */
 export async function withMetOrders(context: Context, batches: readonly Batch[]): Promise<Batch[]> {
-  const others = metOrders(batches);
-  if (others.length === 0) return [...batches];
-  return withOrders(batches, await readOrders(context, { batches: [], others, feeCents: undefined }));
+  const named = await withNamedOrders(context, batches);
+  const others = metOrders(named);
+  if (others.length === 0) return named;
+  return withOrders(named, await readOrders(context, { batches: [], others, feeCents: undefined }));
 }

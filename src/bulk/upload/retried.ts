@@ -29,7 +29,7 @@ import {
 } from './batch.ts';
 import { codeOfReason, countedReasons, readReasons, reasonOf } from './columns.ts';
 import { commandsFor, withdrawnCounts } from './follow.ts';
-import { withMetOrders } from './met-orders.ts';
+import { isUnnamed, withMetOrders } from './met-orders.ts';
 import {
   isInDoubt,
   type KnownUpload,
@@ -95,6 +95,8 @@ interface Failures {
   /** Withdrawn rows that are left out. */
   readonly withdrawn: readonly FailedRow[];
   readonly later: readonly LaterAttempt[];
+  /** Number of rows that the service says have an order already, and does not say which. */
+  readonly unnamed: number;
 }
 
 /**
@@ -117,6 +119,7 @@ export async function failedRows(
     ),
     withdrawn: ended.filter(isLeft),
     later: batches.flatMap((batch) => rowsOf(batch).flatMap(({ later }) => later ?? [])),
+    unnamed: batches.flatMap((batch) => rowsOf(batch).filter((row) => isUnnamed(row, batch))).length,
   };
 }
 
@@ -203,6 +206,30 @@ export const doubtfulRows = (context: Context, name: string, count: number): Err
       ],
     },
   );
+
+/** Error for a retry whose other rows have orders that the service does not name. */
+export const unnamedOrders = (context: Context, { name, word, count }: UnnamedOrders): ErrandError =>
+  new ErrandError(
+    'conflict',
+    `the service says that ${rowsText(count)} of ${name} ${count === 1 ? 'has an order' : 'have orders'} already, and not which; whether ${count === 1 ? 'it has' : 'any has'} failed is not known, and nothing was sent`,
+    {
+      code: 'rows_unnamed',
+      outcome: 'not_sent',
+      retryable: false,
+      details: { unnamed: count },
+      hint: 'Find them with `errand order list`. To order the rows of those that failed again, upload these rows with --run NAME.',
+      next: [
+        { command: `errand bulk report ${shellWord(word)}${whereFlags(context)}`, when: 'to see which' },
+      ],
+    },
+  );
+
+interface UnnamedOrders {
+  readonly name: string;
+  /** The upload or batch as the user named it. */
+  readonly word: string;
+  readonly count: number;
+}
 
 /** Maximum number of this machine's batches in which existing orders are searched, newest first. */
 const maxBatches = 100;

@@ -30,6 +30,7 @@ import {
   raisedLine,
   retriedOptions,
   rowsToRetry,
+  unnamedOrders,
   withdrawnRows,
   withReason,
   writtenRows,
@@ -128,7 +129,7 @@ export const retry = defineCommand({
       throw new UsageError(
         `--file names the CSV of one batch, and ${upload.name} is an upload: leave it out`,
       );
-    const { failed, withdrawn, later } = await failedRows(context, named, {
+    const { failed, withdrawn, later, unnamed } = await failedRows(context, named, {
       requested,
       withReasons: to !== undefined,
       again,
@@ -152,6 +153,7 @@ export const retry = defineCommand({
       if (unsent) throw unsent;
       if (withdrawn.length > 0) throw withdrawnRows(context, withdrawn, { name: what, word: id, isRefused });
       if (inDoubt > 0) throw doubtfulRows(context, what, inDoubt);
+      if (unnamed > 0) throw unnamedOrders(context, { name: what, word: id, count: unnamed });
       const none = later.length > 0 ? `no row of ${what} is left to retry` : `no row of ${what} has failed`;
       return { kind: 'none', hints: [none, ...laterLines(later)] };
     }

@@ -244,7 +244,8 @@ async function settleAttempt<N extends JournaledOperation>(
       if (made && 'overtaken' in made) return made.overtaken;
       if (!made && !isOnly) return { state };
       if (made) {
-        settled.made = made;
+        // An order that this command has placed is its result, whatever it finds of other attempts.
+        if (settled.made?.existed !== false) settled.made = made;
         return { state: 'placed', orderId: textIn(made.order, 'id') };
       }
     }

@@ -224,6 +224,10 @@ export function judgeEnd(
     // A repeat that the policy would refuse, too, does not say how to order another.
     const isRefused = last?.code === policyCode || last?.text.includes('"policy_outcome":"refused"');
     if (live === 0 && isTakenElsewhere(history, at)) return [];
+    // Without its id, nothing tells a row's order from another's, and the retry says that it does not know.
+    const isUnnamed =
+      habits.hidesExisting && ofNeed.some(({ outcome }) => outcome.text.includes('rows_unnamed'));
+    if (live === 0 && isUnnamed) return [];
     if (live === 0 && isRefused && [held, orders].some((of) => isSpent(history, of, past, door))) return [];
     return [{ rule: 'unmet', hidden, what: `${live} live orders in the end; the last words: ${words}` }];
   });
