@@ -323,7 +323,9 @@ async function walletNow(client: Client): Promise<WalletPart> {
 async function listOrders(client: Client, query: QueryOf<'order.list'>): Promise<Map<string, FoundOrder>> {
   const orders = new Map<string, FoundOrder>();
   for await (const page of pages(client, 'order.list', { query }, { all: true, asSent: true }))
-    for (const { tracking_numbers: _, merchant_order_ids: _numbers, job_result, ...order } of rowsOfPage(page)) {
+    for (const { tracking_numbers: _, merchant_order_ids: _numbers, job_result, ...order } of rowsOfPage(
+      page,
+    )) {
       const id = textIn(order, 'id');
       if (id !== undefined) orders.set(id, { ...order, id, job_result: moneyInResult(job_result) });
     }
