@@ -10,6 +10,8 @@ export type OrderRecord = Unchecked<Order>;
 /** An order whose id is known. */
 export type IdentifiedOrder = OrderRecord & { readonly id: string };
 
+export const hasId = (order: OrderRecord): order is IdentifiedOrder => typeof order.id === 'string';
+
 /** Type of the result of each journaled operation. */
 export interface MadeBy {
   'order.create': OrderRecord;

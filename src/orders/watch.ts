@@ -25,7 +25,7 @@ import type { Context } from '../run/context.ts';
 import { typedIds, waitFlags } from '../run/context-flags.ts';
 import { observeOrder } from './observed.ts';
 import { orderKey } from './order-keys.ts';
-import type { IdentifiedOrder, OrderRecord } from './order-record.ts';
+import { hasId, type IdentifiedOrder } from './order-record.ts';
 import { stateOf, type Until, verdictOf } from './watch-policy.ts';
 
 export interface WatchOptions {
@@ -142,8 +142,6 @@ interface CreatedWithin {
   readonly created_after?: string;
   readonly created_before?: string;
 }
-
-const hasId = (order: OrderRecord): order is IdentifiedOrder => typeof order.id === 'string';
 
 interface PageQuery extends CreatedWithin {
   readonly limit: number;

@@ -47,7 +47,7 @@ export function sumsOf(lines: readonly MoneyLine[]): MoneySum[] {
   const totals = new Map<string, Writable<MoneySum>>();
   for (const { what, cents, payer, currency } of lines) {
     const key = `${payer} ${currency}`;
-    const total = totals.get(key) ?? { payer, currency, ...nothing };
+    const total = totals.get(key) ?? emptySum(payer, currency);
     totals.set(key, total);
     const { field, sign } = parts[what];
     total[field] += sign * cents;
@@ -56,7 +56,17 @@ export function sumsOf(lines: readonly MoneyLine[]): MoneySum[] {
   return [...totals.values()];
 }
 
-const nothing = { held: 0, charged: 0, fee: 0, refunded: 0, credited: 0, net: 0 };
+/** Written field by field: there is one for each order, and V8 makes such an object much faster than one with a spread. */
+const emptySum = (payer: Payer, currency: string): Writable<MoneySum> => ({
+  payer,
+  currency,
+  held: 0,
+  charged: 0,
+  fee: 0,
+  refunded: 0,
+  credited: 0,
+  net: 0,
+});
 
 /**
  * For each kind of line, the field to which it is added, and the sign with which it is added. In these fields, returned

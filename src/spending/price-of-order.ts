@@ -12,6 +12,20 @@ export function chargeOf(order: unknown): { readonly cents: number; readonly cur
     : { cents: total, currency: (textIn(price, 'currency') ?? 'USD').toUpperCase() };
 }
 
+/** The part of an order's `job_result` that says what it cost and what came back: all that `moneyOf` reads of it. */
+export function moneyInResult(result: unknown): JsonObject {
+  const price = own(result, 'price_components');
+  return {
+    refunds: own(result, 'refunds'),
+    price_components: {
+      converted_payment_total: own(price, 'converted_payment_total'),
+      payment_currency: own(price, 'payment_currency'),
+      total: own(price, 'total'),
+      currency: own(price, 'currency'),
+    },
+  };
+}
+
 /** A part of an order's price, in the retailer's currency. */
 export interface PricePart {
   readonly part: string;

@@ -72,6 +72,6 @@ test('a plan is sealed as it was', async () => {
     const bytes = readFileSync(join(folder, name));
     const { sha256, rows, ...head } = PlanFile.parse(JSON.parse(bytes.toString()));
     const made = serializePlan({ ...head, rows: rows.map(({ checksum: _, ...row }) => row) });
-    expect(made).toEqual({ bytes, sha256 });
+    expect({ ...made, chunks: Buffer.concat(made.chunks) }).toEqual({ chunks: bytes, sha256 });
   }
 });

@@ -84,21 +84,22 @@ export class RowNeeds {
     const order = {
       products: urls.map((url) => ({ url })),
       shipping_address: {
-        ...{ first_name: hasBoth ? first : cell('name') || first, last_name: hasBoth ? last : '' },
-        ...{ address_line1: cell('address_line1'), address_line2: cell('address_line2') },
-        ...{ postal_code: cell('postal_code'), country: cell('country') || 'US' },
+        first_name: hasBoth ? first : cell('name') || first,
+        last_name: hasBoth ? last : '',
+        address_line1: cell('address_line1'),
+        address_line2: cell('address_line2'),
+        postal_code: cell('postal_code'),
+        country: cell('country') || 'US',
       },
     };
     return {
-      ...{
-        number,
-        cells,
-        hasOwnKey,
-        ceiling,
-        urls,
-        quantity: cell('quantity'),
-        firstKey: hasOwnKey ? key : firstKeyOf(key),
-      },
+      number,
+      cells,
+      hasOwnKey,
+      ceiling,
+      urls,
+      quantity: cell('quantity'),
+      firstKey: hasOwnKey ? key : firstKeyOf(key),
       need: needOf(order, hasOwnKey ? { namespace: ownKeyNamespace, text: key } : referenceOfRow(cells)),
       cents: cell('retailer_credentials_id') === '' ? ceiling : 0,
     };

@@ -17,12 +17,13 @@ const maxBytes = 256 * 1024 * 1024;
  * Writes a plan atomically. Only the owner can read the file, because it contains addresses. @throws UsageError,
  * StorageError naming the path.
  */
-export async function writePlan(path: string, bytes: Buffer, force: boolean): Promise<void> {
-  if (bytes.length > maxBytes)
+export async function writePlan(path: string, chunks: readonly Buffer[], force: boolean): Promise<void> {
+  const size = chunks.reduce((sum, { length }) => sum + length, 0);
+  if (size > maxBytes)
     throw new UsageError(
-      `the plan would have ${megabytes(bytes.length)}, and ${megabytes(maxBytes)} is the most; split the file`,
+      `the plan would have ${megabytes(size)}, and ${megabytes(maxBytes)} is the most; split the file`,
     );
-  await saveFile(path, [bytes], { force, mode: 0o600 });
+  await saveFile(path, chunks, { force, mode: 0o600 });
 }
 
 /**
@@ -175,21 +176,32 @@ const unhashed = '0'.repeat(64);
 const rowBegin = '{"checksum":"';
 const checksumLength = 16;
 
-/** Serializes a plan to its file bytes. Pure. */
+/** Rows per chunk of a plan. */
+const rowsAtOnce = 500;
+
+/** Serializes a plan to the bytes of its file, in chunks, so that its text is never in memory as a whole. Pure. */
 export function serializePlan({ rows, ...head }: PlanDraft): {
-  readonly bytes: Buffer;
+  readonly chunks: readonly Buffer[];
   readonly sha256: string;
 } {
   const fields = Object.entries(head).map(([name, value]) => `${JSON.stringify(name)}:${written(value)}`);
-  const lines = rows.map((row) => {
-    const rest = `",${JSON.stringify(row).slice(1)}`;
-    return `${rowBegin}${checksumOf(rest)}${rest}`;
-  });
-  const text = `${begin}${unhashed}",\n${fields.join(',\n')},\n"rows":[\n${lines.join(',\n')}\n]}\n`;
-  const bytes = Buffer.from(text);
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
-  bytes.write(sha256, hashAt, 'latin1');
-  return { bytes, sha256 };
+  const first = Buffer.from(`${begin}${unhashed}",\n${fields.join(',\n')},\n"rows":[\n`);
+  const chunks = [first];
+  for (let from = 0; from < rows.length; from += rowsAtOnce) {
+    const lines = rows.slice(from, from + rowsAtOnce).map(rowLine);
+    chunks.push(Buffer.from(`${from === 0 ? '' : ',\n'}${lines.join(',\n')}`));
+  }
+  chunks.push(Buffer.from('\n]}\n'));
+  const hash = createHash('sha256');
+  for (const chunk of chunks) hash.update(chunk);
+  const sha256 = hash.digest('hex');
+  first.write(sha256, hashAt, 'latin1');
+  return { chunks, sha256 };
+}
+
+function rowLine(row: PlanDraft['rows'][number]): string {
+  const rest = `",${JSON.stringify(row).slice(1)}`;
+  return `${rowBegin}${checksumOf(rest)}${rest}`;
 }
 
 /** Puts each record of a list on its own line, so that plans are readable and diffable. */

@@ -298,11 +298,12 @@ function metByOf({ later }: ReportRow): Output<'BulkReportRow'>['met_by'] {
 }
 
 /** Adds the fields that the service's own results have. Pure. */
-export const resultOf = (row: ReportRow): Row => ({
-  ...recordOf(row),
-  status: statusOf(row),
-  error: [row.errorType, row.reason].filter((part) => part !== '').join(': '),
-});
+export const resultOf = (row: ReportRow): Row =>
+  // The record is fresh. To add to it is much faster than to copy its many fields.
+  Object.assign(recordOf(row), {
+    status: statusOf(row),
+    error: [row.errorType, row.reason].filter((part) => part !== '').join(': '),
+  });
 
 /** Status in the service's terms, with one exception: a row whose key already had an order is `placed`. */
 function statusOf({ rowStatus, row }: ReportRow): string | null {

@@ -2,6 +2,7 @@ import { textIn } from '../../api/json.ts';
 import { plainText } from '../../format/path.ts';
 import type { Client, QueryOf } from '../../http/client.ts';
 import { pages, rowsOfPage } from '../../http/paging.ts';
+import { hasId } from '../../orders/order-record.ts';
 import { Deadline } from '../../platform/clock.ts';
 import type { Context } from '../../run/context.ts';
 import { type Batch, rowsOf } from '../upload/batch.ts';
@@ -76,7 +77,8 @@ export async function readOrders(
     for await (const page of listOrders(client, query, deadline)) {
       for (const order of rowsOfPage(page)) {
         const id = plainText(order.id);
-        if (remaining.delete(id)) found.set(id, factsOf({ ...order, id }, feeCents));
+        if (!remaining.delete(id)) continue;
+        found.set(id, factsOf(hasId(order) ? order : { ...order, id }, feeCents));
       }
       progress.update(found.size);
       looked += page.count;

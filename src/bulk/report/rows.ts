@@ -107,7 +107,9 @@ export function attemptOf(
   row: BatchRow,
   file: FileRow & Pick<Attempt, 'upload' | 'isEarlier'>,
 ): Attempt {
-  return { ...file, batch, row, rowStatus: stateOf(row, batch), orderId: orderOfAttempt(row, batch) };
+  const { own, number, requested, upload, isEarlier } = file;
+  const [rowStatus, orderId] = [stateOf(row, batch), orderOfAttempt(row, batch)];
+  return { own, number, requested, upload, isEarlier, batch, row, rowStatus, orderId };
 }
 
 /**
@@ -167,9 +169,12 @@ export function reportRows(
     const between = chain.flatMap(({ row: { later } }) => later?.between ?? []);
     const ids = [...new Set([...tried, ...between].flatMap(({ orderId }) => orderId ?? []))];
     const uncounted = ids.filter((id) => counted.size < counted.add(id).size);
-    const amounts = amountsOf(uncounted.flatMap((id) => orders.get(id) ?? []));
+    const { sums, byRule } = amountsOf(uncounted.flatMap((id) => orders.get(id) ?? []));
     const order = latest.orderId === undefined ? undefined : orders.get(latest.orderId);
     const requested = latest.requested ?? first.requested;
+    const { errorType, reason } = whyOf(latest, order);
+    const { urls, products } = productOf(latest, order);
+    // No spreads: V8 makes the many fields of a row faster, and smaller, if it knows all of them.
     return {
       number: first.number,
       own: first.own,
@@ -187,10 +192,13 @@ export function reportRows(
       order,
       orders: ids,
       ceiling: order?.ceiling ?? requested?.maxPrice ?? undefined,
-      ...amounts,
-      ...whyOf(latest, order),
+      sums,
+      byRule,
+      errorType,
+      reason,
       returns: returns.get(latest.orderId?.toLowerCase() ?? '') ?? noReturns,
-      ...productOf(latest, order),
+      urls,
+      products,
     };
   });
 }

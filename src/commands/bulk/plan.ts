@@ -161,8 +161,8 @@ async function planned(
   const { draft, ...more } = await makePlan(context, source, check, {
     ...{ batchSize, run, skipDuplicates, again, notifies, prices, madeFrom },
   });
-  const { bytes, sha256 } = serializePlan(draft);
-  await writePlan(out, bytes, force);
+  const { chunks, sha256 } = serializePlan(draft);
+  await writePlan(out, chunks, force);
   return { ...more, made: { ...draft, sha256, rows: draft.rows.map((row) => ({ ...row, checksum: '' })) } };
 }
 

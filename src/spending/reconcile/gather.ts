@@ -14,7 +14,7 @@ import { whereFlags } from '../../run/context-flags.ts';
 import { duplicateWindowMs } from '../../run/duplicate-window.ts';
 import { moneyOf } from '../money-of-order.ts';
 import { settleUnsettled } from '../policy/settle.ts';
-import { centsIn } from '../price-of-order.ts';
+import { centsIn, moneyInResult } from '../price-of-order.ts';
 import { ChainFacts, type FoundOrder, type RecordedIntent } from './chain-facts.ts';
 import { type WalletRead, walletNoteOf } from './wallet-moves.ts';
 
@@ -319,13 +319,15 @@ async function walletNow(client: Client): Promise<WalletPart> {
   return { balance, spendable, feeCents, setAside, heldByRule };
 }
 
-/** Drops what no comparison reads, which is a third of an order. */
+/** Drops what no comparison reads, which is half of an order. */
 async function listOrders(client: Client, query: QueryOf<'order.list'>): Promise<Map<string, FoundOrder>> {
   const orders = new Map<string, FoundOrder>();
   for await (const page of pages(client, 'order.list', { query }, { all: true, asSent: true }))
-    for (const { tracking_numbers: _, merchant_order_ids: _numbers, ...order } of rowsOfPage(page)) {
+    for (const { tracking_numbers: _, merchant_order_ids: _numbers, job_result, ...order } of rowsOfPage(
+      page,
+    )) {
       const id = textIn(order, 'id');
-      if (id !== undefined) orders.set(id, { ...order, id });
+      if (id !== undefined) orders.set(id, { ...order, id, job_result: moneyInResult(job_result) });
     }
   return orders;
 }

@@ -81,7 +81,7 @@ function asEarlier(shop: Shopping, twin?: string): void {
     ...{ ...plan, made_from, plan: 1 as const, rows, orders: rows.length, ceilings_cents: sum },
     ...{ most_cents, totals, wallet: { ...wallet, after_cents: (wallet.before_cents ?? 0) - most_cents } },
   };
-  writeFileSync(pathOf(shop), serializePlan(earlier).bytes);
+  writeFileSync(pathOf(shop), Buffer.concat(serializePlan(earlier).chunks));
 }
 
 describe('a plan of a file that was saved again', () => {

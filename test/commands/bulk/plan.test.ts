@@ -57,7 +57,7 @@ function forge(shop: Shopping, change: (plan: Plan) => object): void {
   const { sha256: _, ...plan } = { ...readPlan(shop) };
   const changed = { ...plan, ...change(readPlan(shop)) };
   const rows = changed.rows.map(({ checksum: _checksum, ...row }) => row);
-  writeFileSync(planFile(shop), serializePlan({ ...changed, rows }).bytes);
+  writeFileSync(planFile(shop), Buffer.concat(serializePlan({ ...changed, rows }).chunks));
 }
 
 function policy({ workspace }: Shopping, text: string): void {

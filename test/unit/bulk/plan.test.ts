@@ -50,7 +50,8 @@ const draft: PlanDraft = {
 };
 
 describe('the seal of a plan', () => {
-  const { bytes, sha256 } = serializePlan(draft);
+  const { chunks, sha256 } = serializePlan(draft);
+  const bytes = Buffer.concat(chunks);
 
   test('holds for what was written, which is JSON with its hash', () => {
     expect(integrityOf(bytes)).toBe('whole');
@@ -59,6 +60,18 @@ describe('the seal of a plan', () => {
     expect({ ...rest, rows: rows.map(({ checksum: _, ...one }: { checksum: string }) => one) }).toEqual(
       draft,
     );
+  });
+
+  test('holds for a plan of several chunks, none of which has all of its rows', () => {
+    const many = Array.from({ length: 1001 }, (_, at) => row(at + 2));
+    const written = serializePlan({ ...draft, rows: many });
+    const whole = Buffer.concat(written.chunks);
+    expect(integrityOf(whole)).toBe('whole');
+    expect(alteredRows(whole)).toEqual([]);
+    expect(JSON.parse(whole.toString()).rows.map(({ row: number }: { row: number }) => number)).toEqual(
+      many.map(({ row: number }) => number),
+    );
+    expect(Math.max(...written.chunks.map(({ length }) => length))).toBeLessThan(whole.length / 1.9);
   });
 
   test('breaks with every bit of every byte that is changed', () => {
