@@ -132,6 +132,12 @@ const parts: readonly Part[] = [
     command: tests('test/hostile'),
     environment: { HOSTILE: '60' },
   },
+  {
+    name: 'altered',
+    proves: 'whoever has the role of the database alone spends nothing, whichever field or row is changed',
+    command: tests('test/postgres/altered.test.ts'),
+    environment: { EVERY_WAY: '1' },
+  },
   { name: 'flips', proves: 'one bit of a journal flipped, 1,000 times', command: faults('--flips', '1000') },
   {
     name: 'planted',

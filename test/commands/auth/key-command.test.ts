@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -302,6 +303,72 @@ echo ${service.key}`,
     vi.useRealTimers();
     for (const pid of readFileSync(at('pids'), 'utf8').trim().split(' '))
       await vi.waitFor(() => expect(isRunning(Number(pid))).toBe(false), { timeout: 60_000 });
+  });
+});
+
+describe.runIf(spawnSync('strace', ['-V']).status === 0)('a key that a command gives', () => {
+  /** Arguments of strace that note each program with its arguments and its whole environment. */
+  const noting = (...line: string[]): string[] => [
+    ...['-f', '-qq', '-v', '-s', '100000', '-e', 'trace=execve', '-e', 'signal=none', '-o', at('trace')],
+    ...['errand', ...line],
+  ];
+
+  /** Arguments and environments of all programs that ran, which have this one among them and nowhere the key. */
+  function checkTrace(program: string): void {
+    const trace = readFileSync(at('trace'), 'latin1');
+    expect(trace).toContain(program);
+    expect(trace).toContain(at('.bin', 'vault'));
+    expect(trace).not.toContain(service.key);
+    for (const file of [...filesIn(at('.config')), ...filesIn(at('.state'))])
+      expect(readFileSync(file, 'latin1'), file).not.toContain(service.key);
+  }
+
+  test('is in no argument and no environment of a pager', async () => {
+    // The helper has it in a file, as a vault would.
+    writeFileSync(at('key'), service.key);
+    await set(`cat '${at('key')}'`);
+    workspace.environment.PAGER = 'cat # the pager';
+    const terminal = new Terminal(workspace, 'strace', noting('search', 'coffee'), { rows: 8 });
+    expect(await terminal.ended(), terminal.text).toBe(0);
+    terminal.close();
+    checkTrace('the pager');
+  });
+
+  test('nor of a pay command', async () => {
+    writeFileSync(at('key'), service.key);
+    await set(`cat '${at('key')}'`);
+    await run(...order());
+    const pay = `: the wallet; printf '{"payload":{"type":"sandbox","authorization":"approve"}}'`;
+    const line = ['agent', 'order', 'create', '--file', 'order.json', '--method', 'sandbox', '--yes'];
+    const paid = await spawned(
+      workspace,
+      `strace ${noting(...line, '--new', '--pay-command', pay)
+        .map((word) => `'${word.replaceAll("'", "'\\''")}'`)
+        .join(' ')}`,
+    );
+    expect(paid.code, paid.stderr).toBe(0);
+    checkTrace('the wallet');
+  });
+
+  test('nor of the command of a listener, which reads the order first', async () => {
+    writeFileSync(at('key'), service.key);
+    await set(`cat '${at('key')}'`);
+    const { id } = JSON.parse((await run(...order())).stdout);
+    const line = ['webhook', 'listen', '--exec', ': the hook', '--max', '1', '-o', 'ndjson'];
+    const child = begin(workspace, 'strace', noting(...line));
+    const ended = new Promise((resolve) => child.on('close', resolve));
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let printed = '';
+    child.stdout.on('data', (text) => {
+      printed += text;
+    });
+    await expect.poll(() => printed).toContain('"ready"');
+    const { url } = JSON.parse(printed.split('\n')[0] ?? '');
+    const headers = { 'content-type': 'application/json', 'x-webhook-event': 'status_updated' };
+    const { body } = await service.send('GET', `/orders/${id}`);
+    await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+    expect(await ended).toBe(0);
+    checkTrace('the hook');
   });
 });
 
