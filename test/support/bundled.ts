@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -20,12 +20,28 @@ export function bundled(source: URL): Promise<string> {
 
 async function bundle(input: string, file: string): Promise<string> {
   mkdirSync(folder, { recursive: true });
-  process.on('exit', () => rmSync(file, { force: true }));
+  removeOld();
   const one = await rolldown({ input, platform: 'node', external: [/^@photostructure/] });
   await one.write({ file: `${file}.part`, format: 'esm', codeSplitting: false });
   await one.close();
   renameSync(`${file}.part`, file);
   return file;
+}
+
+/** A worker may end without a word: the next one removes what it has left. */
+function removeOld(): void {
+  for (const name of readdirSync(folder)) {
+    const [, pid] = /-(\d{1,10})\.mjs$/.exec(name) ?? [];
+    if (pid !== undefined && !lives(Number(pid))) rmSync(join(folder, name), { force: true });
+  }
+}
+
+function lives(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 /** The same as what a script imports. */
