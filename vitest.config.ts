@@ -81,7 +81,6 @@ export default defineConfig({
     pool: 'forks',
     // Most tests wait for a process or a socket: more workers than cores leave none idle.
     maxWorkers: Math.max(4, availableParallelism() * 2),
-    setupFiles: 'test/support/stop-runners.ts',
     sequence: { sequencer: LongestFirst },
     projects: [
       // To begin a worker and to load what they look with takes half a second of each file: those of a worker share it.

@@ -98,8 +98,13 @@ const parts: readonly Part[] = [
   },
   {
     name: 'terminals',
-    proves: 'each question is ended in each way; no story moves the cursor for a screen reader',
-    command: tests('test/terminal/interrupted.test.ts', 'test/terminal/accessible-stories.test.ts'),
+    proves:
+      'each question is ended in each way; no story moves the cursor for a screen reader; no width hides a failure',
+    command: tests(
+      'test/terminal/interrupted.test.ts',
+      'test/terminal/accessible-stories.test.ts',
+      'test/unit/cli/output/failures-shown.test.ts',
+    ),
     environment: { EVERY_WAY: '1' },
   },
   {

@@ -20,7 +20,7 @@ import { journalFile } from '../../src/journal/journal-tables.ts';
 import { Uploads } from '../../src/journal/uploads.ts';
 import { loadSqlite } from '../../src/platform/sqlite/load.ts';
 import { brokenDatabase } from '../faults/team/database.ts';
-import { baseUrl, intent } from '../support/intents.ts';
+import { baseUrl, intent, journalModule } from '../support/intents.ts';
 import { hasPostgres, type TeamDatabase, useServer } from '../support/postgres.ts';
 
 describe.skipIf(!hasPostgres)("a machine's copy of the database", () => {
@@ -65,7 +65,7 @@ describe.skipIf(!hasPostgres)("a machine's copy of the database", () => {
 
   /** Places and reports k1, of 100 cents, and k2, of 200, in another process. */
   function placeElsewhere(machine: string): void {
-    const script = `const { Journal } = await import(${JSON.stringify(new URL('../../src/journal/journal.ts', import.meta.url).href)});
+    const script = `const { Journal } = await import(${journalModule});
       const address = { url: process.env.DATABASE, shown: ${JSON.stringify(addressOf(database).shown)} };
       const journal = await Journal.open(${JSON.stringify(join(root, machine))}, Date.now, { shared: { address } });
       for (const intent of ${JSON.stringify([intent('k1', 100), intent('k2', 200)])}) {
@@ -74,7 +74,7 @@ describe.skipIf(!hasPostgres)("a machine's copy of the database", () => {
         await journal.report([intent]);
       }
       await journal.close();`;
-    const node = ['--import', 'tsx', '--input-type=module', '-e', script];
+    const node = ['--input-type=module', '-e', script];
     const env = { ...process.env, DATABASE: database.url };
     const { status, stderr } = spawnSync(process.execPath, node, { encoding: 'utf8', env });
     expect(status, stderr).toBe(0);

@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import type { JournalOptions } from '../../src/journal/journal.ts';
 import { Journal } from '../../src/journal/journal.ts';
 import { type Intent, paidAccount } from '../../src/journal/journal-record.ts';
+import { bundledModule } from './bundled.ts';
 import { isOnPostgres, takeDatabase } from './store.ts';
 
 export const baseUrl = 'https://service.example';
@@ -50,14 +51,16 @@ export function openJournal(
   });
 }
 
+/** What scripts import `Journal`, `connect` and `openWebhookStore` from, as a literal. */
+export const journalModule = await bundledModule(new URL('./journal-elsewhere.ts', import.meta.url));
+
 /** Script prologue and environment for a separate process that opens a directory's journal as `journal`. */
 export function openingIn(
   folder: string,
   nowMs: number,
   place = folder,
 ): { readonly opens: string; readonly env: NodeJS.ProcessEnv } {
-  const module = new URL('../../src/journal/journal.ts', import.meta.url).href;
-  const opens = `const { Journal } = await import(${JSON.stringify(module)});
+  const opens = `const { Journal } = await import(${journalModule});
     const url = process.env.DATABASE;
     const options = url ? { shared: { address: { url, shown: 'the database' } } } : {};
     const journal = await Journal.open(${JSON.stringify(place)}, () => ${nowMs}, options);`;
@@ -75,7 +78,7 @@ export function inAnotherProcess(folder: string, nowMs: number, work: string, le
     ${work};
     ${isOnPostgres && !leaseHolds ? endOfLeases : ''}
     process.kill(process.pid, 'SIGKILL');`;
-  const node = ['--import', 'tsx', '--input-type=module', '-e', script];
+  const node = ['--input-type=module', '-e', script];
   const { signal, stderr } = spawnSync(process.execPath, node, { encoding: 'utf8', env });
   // A machine may lose its local copy at any time.
   if (isOnPostgres) rmSync(place, { recursive: true, force: true });
@@ -83,7 +86,7 @@ export function inAnotherProcess(folder: string, nowMs: number, work: string, le
 }
 
 /** Expires all leases. Bumps the sequence number like any change, so that local copies pick it up. */
-const endOfLeases = `const { connect } = await import(${JSON.stringify(new URL('../../src/journal/postgres/connect.ts', import.meta.url).href)});
+const endOfLeases = `const { connect } = await import(${journalModule});
   const sql = await connect({ url, shown: '' });
   await sql.unsafe(\`UPDATE errand.heads SET seq = seq + 1 WHERE name = 'journal';
     UPDATE errand.leases SET until = 0, seq = (SELECT seq FROM errand.heads WHERE name = 'journal')\`).simple();`;

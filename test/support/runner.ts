@@ -71,6 +71,7 @@ export class Runner {
   }
 }
 
+/** They go on from one file of a worker to the next: a new one takes half a second until it has compiled what commands share. */
 const idle: Runner[] = [];
 
 /** Runs a line in a process that other lines have run in, and others may run in next; one that runs meanwhile has another. */
@@ -79,11 +80,6 @@ export async function runLine(line: Line): Promise<Ended> {
   const ended = await runner.run(line);
   idle.push(runner);
   return ended;
-}
-
-/** Ends the processes of `runLine`. */
-export async function stopRunners(): Promise<void> {
-  await Promise.all(idle.splice(0).map((runner) => runner.stop()));
 }
 
 function started(): Promise<ChildProcess> {

@@ -141,11 +141,10 @@ describe('the audit chain', () => {
       journal.close();`;
     const ends = await Promise.all(
       ['one', 'two', 'killed'].map((name) => {
-        const child = spawn(
-          process.execPath,
-          ['--import', 'tsx', '--input-type=module', '-e', script(name)],
-          { stdio: 'inherit', env },
-        );
+        const child = spawn(process.execPath, ['--input-type=module', '-e', script(name)], {
+          stdio: 'inherit',
+          env,
+        });
         return new Promise((resolve) => child.on('exit', (code, signal) => resolve(signal ?? code)));
       }),
     );

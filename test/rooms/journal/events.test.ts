@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Arrival } from '../../../src/journal/events.ts';
 import { openWebhookStore, type WebhookStore } from '../../../src/journal/webhook-store.ts';
+import { journalModule } from '../../support/intents.ts';
 
 const orderId = '11111111-1111-4111-8111-111111111111';
 const arrival = (status: string, more: Partial<Arrival> = {}): Arrival => ({
@@ -40,16 +41,13 @@ const ids = (filter = {}): number[] => [...store.events.list(filter)].map(({ id 
 
 describe('events received', () => {
   test('one is durable once it is kept: kill -9 right after it changes nothing', () => {
-    const module = new URL('../../../src/journal/webhook-store.ts', import.meta.url).href;
-    const script = `const { openWebhookStore } = await import(${JSON.stringify(module)});
+    const script = `const { openWebhookStore } = await import(${journalModule});
       const store = await openWebhookStore(${JSON.stringify(folder)}, () => ${now});
       await store.events.save(${JSON.stringify(arrival('pending'))}, { acts: true, shows: true });
       process.kill(process.pid, 'SIGKILL');`;
-    const { signal, stderr } = spawnSync(
-      process.execPath,
-      ['--import', 'tsx', '--input-type=module', '-e', script],
-      { encoding: 'utf8' },
-    );
+    const { signal, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+      encoding: 'utf8',
+    });
     expect(signal, stderr).toBe('SIGKILL');
     expect(store.events.get(1)).toMatchObject({
       status: 'pending',
@@ -178,12 +176,11 @@ describe('addresses registered', () => {
   test('a listener that died without a word is passed over', async () => {
     const { registrations } = store;
     await registrations.setPermanent('a', 'https://stays');
-    const module = new URL('../../../src/journal/webhook-store.ts', import.meta.url).href;
-    const script = `const { openWebhookStore } = await import(${JSON.stringify(module)});
+    const script = `const { openWebhookStore } = await import(${journalModule});
       const store = await openWebhookStore(${JSON.stringify(folder)}, Date.now);
       await store.registrations.begin('a', 'http://dead');
       process.kill(process.pid, 'SIGKILL');`;
-    spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script]);
+    spawnSync(process.execPath, ['--input-type=module', '-e', script]);
     const id = await registrations.begin('a', 'http://listener');
     expect(await registrations.end('a', id)).toEqual({ isCurrent: true, earlier: 'https://stays' });
   });

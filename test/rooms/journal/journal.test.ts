@@ -164,7 +164,7 @@ describe('the journal', () => {
     test.runIf(isOnPostgres)('is in doubt at once where its process was one of this machine', async () => {
       const { opens, env } = openingIn(folder, now);
       const script = `${opens} await journal.record(${JSON.stringify(intent('k1'))}); process.kill(process.pid, 'SIGKILL');`;
-      spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], { env });
+      spawnSync(process.execPath, ['--input-type=module', '-e', script], { env });
       await beginAnew();
       expect(await journal.record(intent('k2'), recent())).toMatchObject({
         duplicate: { situation: 'in_doubt' },

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openSandbox } from '../../../src/sandbox/open.ts';
 import { Store } from '../../../src/sandbox/store/store.ts';
+import { bundled } from '../../support/bundled.ts';
 import { expectBalancedBooks } from '../../support/books.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { TestService } from '../../support/service.ts';
@@ -143,9 +143,9 @@ test('processes that are killed leave every order they acknowledged, and no half
 
 /** Runs two processes that place orders concurrently and kills each after `count` responses. @returns the responses. */
 async function killedAfter(count: number, args: readonly string[]): Promise<string[]> {
-  const creator = fileURLToPath(new URL('./creator.ts', import.meta.url));
+  const creator = await bundled(new URL('./creator.ts', import.meta.url));
   const one = async (): Promise<string[]> => {
-    const child = spawn(process.execPath, ['--import', 'tsx', creator, ...args], {
+    const child = spawn(process.execPath, [creator, ...args], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const responded: string[] = [];

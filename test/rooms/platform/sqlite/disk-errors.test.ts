@@ -3,11 +3,10 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openDatabase } from '../../../../src/platform/sqlite/open.ts';
+import { bundled } from '../../../support/bundled.ts';
 import { hangsAfterMs } from '../../../support/limits.ts';
 
 const mustRun = process.env.ERRAND_CI === '1';
@@ -20,16 +19,9 @@ let writer: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'errand-disk-'));
-  // Inside the checkout, so that the packaged SQLite resolves.
-  writer = fileURLToPath(new URL(`../../../../.test-tmp/writer-${process.pid}.mjs`, import.meta.url));
-  const input = fileURLToPath(new URL('./writer.ts', import.meta.url));
-  const bundle = await rolldown({ input, platform: 'node', external: [/^@photostructure/] });
-  await bundle.write({ file: writer, format: 'esm' });
+  writer = await bundled(new URL('./writer.ts', import.meta.url));
 });
-afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
-  rmSync(writer, { force: true });
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 interface Outcome {
   /** Number of notes persisted. */

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Catalogue, openCatalogue } from '../../../../src/sandbox/catalogue/catalogue.ts';
 import { listingCount } from '../../../../src/sandbox/catalogue/listing.ts';
+import { bundled } from '../../../support/bundled.ts';
 import { catalogueOf, openDatabase } from '../../../support/catalogues.ts';
 import { makeFolder } from '../../../support/folder.ts';
 
@@ -57,9 +57,9 @@ test('a file of another seed, or of an earlier version, is built anew', () => {
 });
 
 test('several processes that open a new one at the same moment build it once and find the same', async () => {
-  const searcher = fileURLToPath(new URL('./searcher.ts', import.meta.url));
+  const searcher = await bundled(new URL('./searcher.ts', import.meta.url));
   const children = Array.from({ length: 4 }, () =>
-    spawn(process.execPath, ['--import', 'tsx', searcher, file], { stdio: ['pipe', 'pipe', 'inherit'] }),
+    spawn(process.execPath, [searcher, file], { stdio: ['pipe', 'pipe', 'inherit'] }),
   );
   const lines = children.map((child) => createInterface({ input: child.stdout })[Symbol.asyncIterator]());
   await Promise.all(lines.map((each) => each.next()));

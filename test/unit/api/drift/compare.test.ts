@@ -231,19 +231,21 @@ describe('the contract against itself', () => {
   });
 
   test('each operation and each of its parameters is missed when it is gone', () => {
-    const known = contract();
-    for (const [path, item] of Object.entries<Json>(Object(known.paths)).filter(
-      ([at]) => !at.startsWith('/v1/'),
-    )) {
+    const { paths, ...rest } = contract();
+    for (const [path, item] of Object.entries<Json>(Object(paths)).filter(([at]) => !at.startsWith('/v1/'))) {
+      // A path alone: the whole is compared above, and takes fifty times as long.
+      const having = (methods: Json): Json => ({ ...rest, paths: { [path]: methods } });
       for (const [method, operation] of Object.entries<Json>(Object(item))) {
-        const without = contract();
-        delete Object(without.paths)[path][method];
-        expect(drifts(known, without)).toMatchObject([{ change: 'removed', part: 'operation' }]);
-        for (const parameter of (operation.parameters ?? []) as Json[]) {
-          const changed = contract();
-          const described = Object(changed.paths)[path][method];
-          described.parameters = described.parameters.filter((it: Json) => it.name !== parameter.name);
-          expect(drifts(known, changed)).toMatchObject([{ change: 'removed', part: 'parameter' }]);
+        const { [method]: _, ...others } = item;
+        expect(drifts(having(item), having(others))).toMatchObject([
+          { change: 'removed', part: 'operation' },
+        ]);
+        const parameters = (operation.parameters ?? []) as Json[];
+        for (const { name } of parameters) {
+          const fewer = { ...operation, parameters: parameters.filter((it) => it.name !== name) };
+          expect(drifts(having(item), having({ ...item, [method]: fewer }))).toMatchObject([
+            { change: 'removed', part: 'parameter' },
+          ]);
         }
       }
     }

@@ -170,7 +170,8 @@ describe('the legacy record', () => {
 
   test("has the marketplace's fields for the marketplace only", () => {
     for (const listing of listings) {
-      const has = marketplaceOnly.filter((field) => field in (legacyOf(listing) ?? {}));
+      const record = legacyOf(listing) ?? {};
+      const has = marketplaceOnly.filter((field) => field in record);
       const expected = listing.available
         ? marketplaceOnly
         : marketplaceOnly.filter((field) => field !== 'price');
