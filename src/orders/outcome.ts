@@ -22,7 +22,10 @@ export interface RunSoFar {
  * Adds to the error of a failed run what the run did. A placed order is never reported as not sent, whatever fails
  * afterwards. The category and exit code of the error stay the same. Pure.
  */
-export function withOutcome(failure: unknown, { intents, hasWritten, record, isCutShort = false }: RunSoFar): unknown {
+export function withOutcome(
+  failure: unknown,
+  { intents, hasWritten, record, isCutShort = false }: RunSoFar,
+): unknown {
   const made = intents.filter(({ madeId }) => madeId !== undefined);
   const open = intents.filter(({ madeId }) => madeId === undefined);
   if (open.length > 0 && !isUnknown(failure)) return withoutOutcome(toError(failure), open, made);
