@@ -163,12 +163,12 @@ async function runCommand(
     }
     const { withOutcome } = await import('./orders/outcome.ts');
     const record = result?.kind === 'record' ? result.record : undefined;
-    const run = { intents: context.unreported(), hasWritten: context.hasWritten(), record };
+    const { isCutShort } = writerOf(io.stdout.stream);
+    const run = { intents: context.unreported(), hasWritten: context.hasWritten(), record, isCutShort };
     // Print the warning before the error, because scripts take the last line to be the error.
     warnOfFolders(context, error);
     const failed = await showFailure(process, io, withOutcome(failureOf(error, signal), run));
     // If stdout was cut short, do not mark the results as reported. Running the command again then reports them.
-    const isCutShort = writerOf(io.stdout.stream).isCutShort;
     if (failed.isShown && run.intents.length > 0 && !isCutShort) {
       const { reportShown } = await import('./orders/report.ts');
       await reportShown(context);

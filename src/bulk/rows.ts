@@ -39,6 +39,8 @@ export interface FileRow {
   readonly plan: TablePlan;
   /** Cells as the service accepts them, with the price in cents. */
   readonly cells: readonly string[];
+  /** Cells as the file writes them. A line that continues an order has that order's address. */
+  readonly written: readonly string[];
   /** The price as in the file, if bare whole numbers may be dollars or cents. */
   readonly openPrice: OpenPrice | undefined;
   readonly row: BulkRow;
@@ -99,7 +101,8 @@ export async function* readRows(
         const whole = withAddress(plan, cells, number);
         rivals?.note(whole);
         const beyond = cells.length > plan.width ? cells.slice(plan.width) : nothing;
-        const row = readRow(plan, money, number, asTaken(plan, whole, readings), beyond);
+        const taken = asTaken(plan, whole, readings);
+        const row = { ...readRow(plan, money, number, taken, beyond), written: whole };
         if (row.reference) noteReferences(readings, plan, row.reference, number);
         read.push(lines.first === lines.last ? row : withLines(row, lines));
       }
@@ -143,7 +146,7 @@ function readRow(
   number: number,
   given: readonly string[],
   beyond: readonly string[],
-): FileRow {
+): Omit<FileRow, 'written'> {
   const text = given[plan.priceIndex] ?? '';
   const read = text.trim() === '' ? undefined : readPrice(text, unit, decimal);
   const isPriced = read !== undefined && read.problem === undefined;

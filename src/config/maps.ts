@@ -284,11 +284,15 @@ export const mapPresets: ReadonlyMap<string, MapPreset> = new Map(
 /** A file counts as an export of a preset's program only if it has at least this many of the preset's headings. */
 const minAlike = 5;
 
-/** Finds the preset whose program exports headings like these. Undefined if there is none. */
+/**
+ * Finds the preset whose program exports headings like these. Undefined if there is none. An export names its orders,
+ * while headings of an address alone, such as `Ship To City`, may be anybody's.
+ */
 export function presetLike(headings: readonly string[]): MapPreset | undefined {
   const there = new Set(headings.map(plainHeading));
-  const alike = ({ columns }: MapPreset): number =>
-    Object.values(columns).filter((names) => names.some((name) => there.has(plainHeading(name)))).length;
+  const has = (names: readonly string[]): boolean => names.some((name) => there.has(plainHeading(name)));
+  const alike = ({ columns, reference: [order = []] }: MapPreset): number =>
+    has(order) ? Object.values(columns).filter(has).length : 0;
   const best = presets.reduce((one, other) => (alike(other) > alike(one) ? other : one));
   return alike(best) >= minAlike ? best : undefined;
 }

@@ -14,17 +14,26 @@ export interface RunSoFar {
   readonly hasWritten: boolean;
   /** The result intended for stdout. */
   readonly record: JsonObject | undefined;
+  /** Whether an interruption has ended the output before its reader had all of it. */
+  readonly isCutShort?: boolean;
 }
 
 /**
  * Adds to the error of a failed run what the run did. A placed order is never reported as not sent, whatever fails
  * afterwards. The category and exit code of the error stay the same. Pure.
  */
-export function withOutcome(failure: unknown, { intents, hasWritten, record }: RunSoFar): unknown {
+export function withOutcome(
+  failure: unknown,
+  { intents, hasWritten, record, isCutShort = false }: RunSoFar,
+): unknown {
   const made = intents.filter(({ madeId }) => madeId !== undefined);
   const open = intents.filter(({ madeId }) => madeId === undefined);
   if (open.length > 0 && !isUnknown(failure)) return withoutOutcome(toError(failure), open, made);
   if (made.length > 0) return applied(toError(failure), made, record);
+  if (hasWritten && isCutShort && failure instanceof ErrandError && failure.facts.outcome === undefined)
+    return changed(failure, `${clause(failure)}; what was done by then is not all printed`, {
+      outcome: 'unknown',
+    });
   return hasWritten && failure instanceof OutputError
     ? changed(failure, failure.message, { outcome: 'applied' })
     : failure;

@@ -1,7 +1,8 @@
 /**
  * Long-running fault tests; each exits 1 on any discrepancy:
  * `npm run faults -- --runs 100000 --seed 1` randomized runs against the served sandbox;
- * `npm run faults -- --sweep` a fault at each system call of every command (`--part 2/8` runs one share);
+ * `npm run faults -- --sweep` a fault at each system call of every command (`--part 2/8` runs one share,
+ * `--subjects 'bulk cancel,undo'` those commands alone);
  * `npm run faults -- --races 200` repeated races of 32 processes under a policy limit, with some of them killed;
  * `npm run faults -- --flips 1000 --seed 1` repeated single-bit flips in a journal;
  * `npm run faults -- --team` several machines sharing a database: races for the same orders and for the room under a
@@ -30,6 +31,7 @@ const { values } = parseArgs({
     workers: { type: 'string', default: '4' },
     sweep: { type: 'boolean', default: false },
     part: { type: 'string', default: '1/1' },
+    subjects: { type: 'string' },
     flips: { type: 'string' },
     races: { type: 'string' },
     needs: { type: 'string' },
@@ -50,7 +52,7 @@ process.stdout.write('', () => process.exit());
 
 /** @returns whether no problem was found. */
 function run(): Promise<boolean> {
-  const { runs, races, flips, sweep, part, team, bounded, needs, doors, shared, standing } = values;
+  const { runs, races, flips, sweep, part, subjects, team, bounded, needs, doors, shared, standing } = values;
   const form = bounded ? boundedForm : longForm;
   if (team) return runTeam(runs === undefined ? form : { ...form, runs: Number(runs) }, seed, workers);
   if (standing !== undefined)
@@ -58,7 +60,7 @@ function run(): Promise<boolean> {
   if (needs !== undefined)
     return playHistories(Number(needs), seed, workers, { on: doorsNamed(doors), isShared: shared });
   if (races !== undefined) return runRaces(Number(races), startService);
-  if (sweep) return runSweep(part, workers);
+  if (sweep) return runSweep(part, workers, subjects?.split(','));
   if (flips !== undefined) return runFlips(Number(flips), seed, workers);
   return runRandomly(Number(runs ?? 1000), seed, workers);
 }

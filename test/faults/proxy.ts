@@ -57,6 +57,8 @@ export class FaultProxy {
   faults: NetworkFault[] = [];
   isHurt = (path: string): boolean => creates.has(path);
   onMoment: (moment: Moment) => void = () => {};
+  /** Awaited before a create, or what `isHurt` says, is passed on. */
+  before: () => Promise<unknown> | undefined = () => undefined;
 
   constructor(target: string) {
     this.#target = new URL(target);
@@ -92,6 +94,7 @@ export class FaultProxy {
     const fault = isCreate ? (this.faults.shift() ?? 'none') : 'none';
     if (isCreate) this.onMoment('request-came');
     if (fault.endsWith('-before')) return spoil(fault, response, undefined);
+    if (isCreate) await this.before();
     const relayed = await this.#pass(request, body);
     if (isCreate) this.onMoment('work-done');
     if (fault === 'none') {

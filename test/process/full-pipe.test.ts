@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -86,6 +88,28 @@ describe('while nobody reads', () => {
     expect(two.stdout.length).toBeGreaterThan(one.stdout.length);
   });
 });
+
+test('a cancellation whose result nobody reads is not told as nothing', async () => {
+  const shop = await shopping();
+  const row = `${shop.service.product('test-slow')},$50.00,Ada Byron,1 Main St,Austin,TX,78701,5125550100`;
+  const headings = 'product_url,max_price,name,address_line1,city,state,postal_code,phone_number';
+  writeFileSync(join(shop.workspace.folder, 'orders.csv'), `${headings}\n${row}\n`);
+  expect((await shop.run('bulk', 'upload', 'orders.csv')).code).toBe(0);
+  shop.service.pass(15_000);
+  const pipe = await unreadPipe(shop.workspace);
+  pipe.fill();
+  const running = pipe.begin(['bulk', 'cancel', 'orders', '-o', 'json'], {});
+  const states = async () => (await shop.service.send('GET', '/orders')).body.orders.map(statusOf);
+  await expect.poll(states).toEqual(['cancelled']);
+  await untilIdle(running.child.pid);
+  expect(await end(running, 'SIGINT'), running.told()).toBe(130);
+  expect(JSON.parse(running.told()).error).toMatchObject({
+    message: 'interrupted; what was done by then is not all printed',
+    outcome: 'unknown',
+  });
+});
+
+const statusOf = ({ status }: { status: string }): string => status;
 
 describe('an order whose result nobody reads', () => {
   const create = ['order', 'create', '--file', 'order.json', '--retries', '0', '-o', 'json'];

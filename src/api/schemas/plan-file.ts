@@ -29,6 +29,9 @@ const PlannedProduct = z.strictObject({
   no_price: text.nullable(),
 });
 
+/** The cells that the file writes in another way, each with its index; absent in plans of earlier versions. */
+const written = z.array(z.tuple([count, text])).optional();
+
 const PlannedRow = z.strictObject({
   /** Checksum of the rest of the row's line. It shows whether this row was altered. */
   checksum: z.string().regex(/^[0-9a-f]{16}$/),
@@ -54,6 +57,7 @@ const PlannedRow = z.strictObject({
     .optional(),
   /** The cells under the plan's headings, as they are sent. */
   cells: z.array(text),
+  written,
   /** The requested order, in canonical form. */
   order: z.looseObject({}),
   /** Hosts and names of the retailers, as policies refer to them. */
@@ -77,6 +81,7 @@ const UnplannedRow = z.strictObject({
   row: z.int().min(1),
   /** Cells under the plan's headings. */
   cells: z.array(text),
+  written,
   why: text,
   reason: text,
 });

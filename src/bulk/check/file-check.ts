@@ -16,7 +16,7 @@ import {
   defaultBatchRows,
   serializeBatch,
 } from '../upload/batches.ts';
-import { type LeftOutRow, noOrderCode, type UploadFileRow } from '../upload/file-rows.ts';
+import { type LeftOutRow, noOrderCode, type UploadFileRow, writtenCells } from '../upload/file-rows.ts';
 import type { Source, Spare } from '../upload/source.ts';
 import { checkFile, emptyTally, type Part, type Shard, type ShownIssue, shardLine } from './check.ts';
 import { IssueGroups, savingIssues } from './issues.ts';
@@ -275,11 +275,12 @@ const issueText = ({ column, value, message }: BulkIssue): string =>
   [column, value === '' ? '' : JSON.stringify(value), message].filter((part) => part !== '').join(' ');
 
 const fileRowOf = (
-  { number, plan, cells }: Pick<FileRow, 'number' | 'plan' | 'cells'>,
+  { number, plan, cells, written = cells }: Pick<FileRow, 'number' | 'plan' | 'cells'> & Partial<FileRow>,
   leftOut?: LeftOutRow,
 ): UploadFileRow => ({
   ...{ number, headings: plan.headings, fileHeadings: plan.fileHeadings, leftOut },
   cells: plan.headings.map((_, index) => cells[index] ?? ''),
+  written: writtenCells(plan, cells, written),
 });
 
 /**

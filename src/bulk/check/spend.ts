@@ -2,7 +2,7 @@ import { numberIn, own } from '../../api/json.ts';
 import { embeddedUrl } from '../../config/stored.ts';
 import { countText } from '../../format/counts.ts';
 import { formatMoney } from '../../format/money.ts';
-import { ErrandError, stopOf } from '../../platform/errors.ts';
+import { ErrandError, type NextStep, stopOf } from '../../platform/errors.ts';
 import { shellLine } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
@@ -31,18 +31,22 @@ export function spendLine({ estimate, wallet, byInvoice }: Spend): string {
 export const isShort = ({ estimate, wallet, byInvoice }: Spend): boolean =>
   !byInvoice && wallet !== undefined && estimate > wallet;
 
+/** The command that fills the wallet of the embedded sandbox; none for any other service. */
+export function fundingSteps(context: Context, missing: number): readonly NextStep[] {
+  if (context.settings.baseUrl.value !== embeddedUrl) return [];
+  const command =
+    shellLine`errand sandbox trigger wallet-funded --amount-cents ${missing}` + whereFlags(context);
+  return [{ command, when: "to fill the sandbox's wallet" }];
+}
+
 /** Error for a wallet that cannot cover the cost. In the embedded sandbox, it suggests funding the wallet. */
 export function shortOf(context: Context, spend: Spend): ErrandError {
-  const missing = spend.estimate - (spend.wallet ?? 0);
-  const fund =
-    shellLine`errand sandbox trigger wallet-funded --amount-cents ${missing}` + whereFlags(context);
+  const next = fundingSteps(context, spend.estimate - (spend.wallet ?? 0));
   return new ErrandError('payment', `${spendLine(spend)}; nothing was sent`, {
     code: 'insufficient_funds',
     outcome: 'not_sent',
     details: { required: spend.estimate, available: spend.wallet },
-    ...(context.settings.baseUrl.value === embeddedUrl && {
-      next: [{ command: fund, when: "to fill the sandbox's wallet" }],
-    }),
+    ...(next.length > 0 && { next }),
   });
 }
 

@@ -575,7 +575,7 @@ const madeHere = async (context: Context, batchId: string): Promise<JournalRecor
   (await context.journal()).madeBy(batchId, context.settings.baseUrl.value);
 
 /** Ignores storage errors, because local data only adds to what the service says. */
-async function ifReadable<T>(read: () => Promise<T>): Promise<T | undefined> {
+export async function ifReadable<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
   } catch (error) {

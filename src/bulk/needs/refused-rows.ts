@@ -74,9 +74,10 @@ export async function blockedRows(
   const isUnclear = reasons.some(([why]) => why === 'in_doubt' || why === 'unknown');
   const named = reasons.flatMap(([, { first }]) => first.slice(0, maxDetails));
   const shown = await shownNow(context, decided, named);
+  const repeated = decided.repeats?.first ?? [];
   const again = [
     ...[...decided.refused].flatMap(([why, { first }]) => (listedOnly.has(why) ? [] : first)),
-    ...(decided.repeats?.first ?? []),
+    ...repeated,
   ];
   const policy = await policyObstacle(context, await proposedAgain(context, again, file));
   const alike = reasons.some(([why]) => why === 'alike') ? alikeHint : undefined;
@@ -91,7 +92,9 @@ export async function blockedRows(
       ...(policy && obstacleDetails(policy)),
       ...Object.fromEntries(reasons.map(([why, { count }]) => [why, count])),
       rows: reasons.flatMap(([why, { first }]) =>
-        first.slice(0, maxDetails).map((one) => shownFinding(decided, why, one, shown)),
+        (why === 'repeats' ? repeated : first)
+          .slice(0, maxDetails)
+          .map((one) => shownFinding(decided, why, { attempts: [], ...one }, shown)),
       ),
     },
     hint: policy && !isUnclear ? obstacleHint(policy) : alike,

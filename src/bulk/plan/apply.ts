@@ -163,14 +163,14 @@ function fileRowsOf(
   { leftOut }: Applying['decided'],
 ): UploadFileRow[] {
   const planned = rows.map(
-    ({ row, cells, placed, left_out: why }): UploadFileRow => ({
-      ...{ number: row, headings, fileHeadings, cells },
+    ({ row, cells, written, placed, left_out: why }): UploadFileRow => ({
+      ...{ number: row, headings, fileHeadings, cells, written },
       leftOut: leftOut.get(row) ?? plannedFate(placed, why ?? null),
     }),
   );
   const others = unplanned.map(
-    ({ row, cells, why, reason }): UploadFileRow => ({
-      ...{ number: row, headings, fileHeadings, cells },
+    ({ row, cells, written, why, reason }): UploadFileRow => ({
+      ...{ number: row, headings, fileHeadings, cells, written },
       leftOut: { why, reason },
     }),
   );

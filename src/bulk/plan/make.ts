@@ -14,6 +14,7 @@ import type { ReferencePlan } from '../csv/reference-columns.ts';
 import { differsLines } from '../needs/refused-rows.ts';
 import { type FileRow, RowKeys } from '../rows.ts';
 import { uploadName } from '../upload/begin.ts';
+import { type WrittenCells, writtenCells } from '../upload/file-rows.ts';
 import { leaveOutOrStop, spendOfNew } from '../upload/prepare.ts';
 import type { Source } from '../upload/source.ts';
 import { proposedByUpload } from '../upload/upload.ts';
@@ -38,6 +39,7 @@ export interface PlanOptions {
 /** A row to plan, with its order already parsed. */
 interface OrderedRow extends SendableRow, OrderedProducts {
   readonly values: readonly string[];
+  readonly written: WrittenCells;
   readonly order: ReturnType<typeof orderOfRow>;
 }
 
@@ -112,11 +114,17 @@ async function unplannedRows(check: FileCheck): Promise<NonNullable<PlanDraft['u
   const unplanned: NonNullable<PlanDraft['unplanned']> = [];
   if (check.tally.invalid + check.tally.readings.continuations.count === 0) return unplanned;
   for await (const rows of check.rows())
-    for (const { number, cells, leftOut } of rows)
+    for (const { number, cells, written, leftOut } of rows)
       if (leftOut)
-        unplanned.push({ row: number, cells: [...cells], why: leftOut.why, reason: leftOut.reason });
+        unplanned.push({
+          ...{ row: number, cells: [...cells], why: leftOut.why, reason: leftOut.reason },
+          written: planWritten(written),
+        });
   return unplanned;
 }
+
+const planWritten = (written: WrittenCells = []): NonNullable<PlannedRow['written']> =>
+  written.map(([index, text]) => [index, text]);
 
 /** Keys of the rows that are sent, by row number. */
 const keysOf = ({ rest }: DecidedPlan): Map<number, string> =>
@@ -144,7 +152,7 @@ async function plannedRows(
 ): Promise<PlannedRow[]> {
   const earlier = await EarlierOrders.open(context, work);
   return rows.map((row) => {
-    const { number, values, lines, country } = row;
+    const { number, values, written, lines, country } = row;
     const outcome = work.outcomes.get(number);
     const found = lines.map((line) => ({ line, product: products.get(line.url) }));
     const sentKey = keys.get(number);
@@ -154,7 +162,8 @@ async function plannedRows(
     return {
       ...{ row: number, key },
       attempt: isSent ? { need: needName(outcome.row), number: outcome.decision.number } : null,
-      ...{ cells: [...values], order: { ...row.order, idempotency_key: key }, retailers: retailersOf(found) },
+      ...{ cells: [...values], written: planWritten(written) },
+      ...{ order: { ...row.order, idempotency_key: key }, retailers: retailersOf(found) },
       price_cents: price,
       room_cents: price === null ? null : row.order.max_price - price,
       twins: outcome ? earlier.duplicatesOf(outcome) : [],
@@ -288,6 +297,7 @@ function orderedRow(read: FileRow, keys: RowKeys): OrderedRow {
   const order = plannedOrder(orderOfRow(read.plan, read.cells, read.row), cells, key);
   return {
     ...{ number: read.number, key, hasOwnKey: given !== '', cells, values: read.cells, order },
+    written: writtenCells(read.plan, read.cells, read.written),
     lines: objectsIn(order, 'products').map((line) => ({
       url: textIn(line, 'url') ?? '',
       quantity: numberIn(line, 'quantity') ?? 1,

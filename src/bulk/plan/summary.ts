@@ -10,6 +10,7 @@ import type { ProposedOrder } from '../../spending/policy/gate.ts';
 import { verdictLines } from '../../spending/policy/refusal.ts';
 import { gateFor } from '../../spending/policy-gate.ts';
 import { rowsText } from '../check/row-sample.ts';
+import { fundingSteps } from '../check/spend.ts';
 import { rangesText } from './file.ts';
 import { type ReviewKind, reviewKinds, type ShownRow } from './shown-rows.ts';
 import { maxReported, totalsText } from './totals.ts';
@@ -146,7 +147,12 @@ export function applyLines(context: Context, path: string, { orders, policy, wal
   if (orders === 0) return ['there is nothing new to order'];
   const command = `errand bulk apply ${shellWord(path)}${whereFlags(context)}`;
   if (policy?.outcome === 'refused') return ['it cannot be applied as it is: the policy refuses rows of it'];
-  if ((wallet.after_cents ?? 0) < 0) return [`once the wallet is filled: ${command}`];
+  const { after_cents: after } = wallet;
+  if (after !== null && after < 0)
+    return [
+      ...fundingSteps(context, -after).map(({ command: fund, when }) => `${when}: ${fund}`),
+      `once the wallet is filled: ${command}`,
+    ];
   if (policy?.outcome === 'needs_approval') return [`once it is approved: ${command}`];
   return [`apply: ${command}`];
 }

@@ -1,7 +1,9 @@
 import { textIn } from '../../api/json.ts';
 import { unlessMissing } from '../../http/response.ts';
+import { journalExists } from '../../journal/journal-tables.ts';
 import type { Context } from '../../run/context.ts';
 import { readWallet } from '../../spending/report/read.ts';
+import { ifReadable } from '../csv/headings.ts';
 import { readOutcomes } from '../needs/later-attempts.ts';
 import {
   type Batch,
@@ -79,9 +81,11 @@ export async function readReport(
   const savedLayouts = new Map(
     uploads.flatMap(({ batches: some }) => some.map((one) => [one.id, one.layout])),
   );
+  const single = new FilesOfBatches(context);
   for (const [at, batch] of whole.entries()) {
     const { upload, rowAt } = files.fileOf(batch.id);
-    const stored = { layout: savedLayouts.get(batch.id), rowAt };
+    const layout = savedLayouts.get(batch.id);
+    const stored = { layout, rowAt: upload === undefined ? await single.rowsOf(batch.id) : rowAt };
     const fileRowOf = at < own.length ? await fileRowsOf(context, batch, stored) : undefined;
     const latest = rowsOf(batches[at] ?? batch);
     for (const [index, row] of rowsOf(batch).entries()) {
@@ -240,6 +244,38 @@ class UploadFiles {
 }
 
 type SavedRows = ReadonlyMap<number, UploadFileRow>;
+
+/** The files of batches that are named by their ids. Only rows of these batches are read from them. */
+class FilesOfBatches {
+  readonly #context: Context;
+  readonly #files = new Map<number, SavedRows>();
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  /** Finds a row of a batch's file by its number. Finds none if another machine uploaded the file. */
+  async rowsOf(batchId: string): Promise<(number: number | undefined) => UploadFileRow | undefined> {
+    const rows = await this.#rowsOf(batchId);
+    return (number) => (number === undefined ? undefined : rows?.get(number));
+  }
+
+  async #rowsOf(batchId: string): Promise<SavedRows | undefined> {
+    const { settings } = this.#context;
+    const upload = await ifReadable(async () => {
+      const made = journalExists(settings)
+        ? (await this.#context.journal()).madeBy(batchId, settings.baseUrl.value)
+        : undefined;
+      return made && (await this.#context.uploads()).ofBatch(made.key);
+    });
+    if (!upload) return undefined;
+    const known = this.#files.get(upload.serial);
+    if (known) return known;
+    const rows = await savedFileRows(this.#context, upload);
+    this.#files.set(upload.serial, rows);
+    return rows;
+  }
+}
 
 const ordersIn = (rows: SavedRows): SavedRows =>
   new Map([...rows].filter(([, { leftOut }]) => leftOut?.why !== noOrderCode));

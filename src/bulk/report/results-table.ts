@@ -2,13 +2,13 @@ import type { Column, Row } from '../../format/result.ts';
 import type { WrittenCell } from '../xlsx/write.ts';
 import { resultOf } from './groups.ts';
 import type { Report } from './read.ts';
-import { headingsOf } from './rows.ts';
+import { asInFile, headingsOf } from './rows.ts';
 import { resultColumns } from './summary.ts';
 
 /** Columns of the results: first the file's own columns, then the outcome of each row. */
 const columnsOf = ({ rows }: Report): readonly Column[] =>
   resultColumns({
-    headings: headingsOf(rows),
+    headings: headingsOf(rows.map(({ own }) => ({ own: own.inFile ?? own }))),
     isNumbered: rows.every(({ number }) => number !== undefined),
     isFromHere: rows.length === 0 || rows.some(({ isFromHere }) => isFromHere),
   });
@@ -24,7 +24,7 @@ export async function* resultsCsv(report: Report): AsyncGenerator<string> {
   const options = { delimiter: ',', raw: false, visible: false } as const;
   yield csvRecords([columns.map(({ path }) => path)], options);
   for (let from = 0; from < report.rows.length; from += rowsAtOnce) {
-    const records = report.rows.slice(from, from + rowsAtOnce).map(resultOf);
+    const records = report.rows.slice(from, from + rowsAtOnce).map((row) => resultOf(asInFile(row)));
     yield csvRecords(
       records.map((record) => readers.map((read) => read(record))),
       options,
@@ -52,7 +52,7 @@ export async function* resultsWorkbook(report: Report): AsyncGenerator<Uint8Arra
   });
   function* rows(): Generator<readonly WrittenCell[]> {
     for (const one of report.rows) {
-      const record = resultOf(one);
+      const record = resultOf(asInFile(one));
       yield readers.map((read) => read(record));
     }
   }

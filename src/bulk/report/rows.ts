@@ -37,7 +37,7 @@ import {
   tellingAttempts,
 } from '../upload/batch.ts';
 import { codeOfReason, rowState } from '../upload/columns.ts';
-import type { LeftOutRow, UploadFileRow } from '../upload/file-rows.ts';
+import type { LeftOutRow, UploadFileRow, WrittenCells } from '../upload/file-rows.ts';
 import { findJournaledRows, type UploadedRows } from '../upload/uploaded-rows.ts';
 
 /** One attempt at ordering a file's row. It is itself a row of a batch. */
@@ -259,11 +259,25 @@ export const savedRow = (row: UploadFileRow): FileRow & { readonly requested: Re
   requested: requestedIn(readBulkRow(fileOfRow(row).plan, row.cells)),
 });
 
-const savedCells = (row: UploadFileRow): OwnCells => ({
-  headings: fileOfRow(row).shown,
-  names: row.headings,
-  cells: row.cells,
-});
+function savedCells(row: UploadFileRow): OwnCells {
+  const { headings: names, fileHeadings, cells, written } = row;
+  // Cells are found by their headings, so that equal ones cannot stay as they are.
+  const isClear = new Set(fileHeadings).size === names.length;
+  return {
+    ...{ headings: fileOfRow(row).shown, names, cells },
+    inFile: isClear && written ? { headings: fileHeadings, written } : undefined,
+  };
+}
+
+/** The row with its headings and cells as its file writes them, as far as that is known here. */
+export function asInFile<T extends Pick<ReportRow, 'own'>>(row: T): T {
+  const { own } = row;
+  if (!own.inFile) return row;
+  const { headings, written } = own.inFile;
+  const cells = [...own.cells];
+  for (const [index, text] of written) if (index < cells.length) cells[index] = text;
+  return { ...row, own: { ...own, headings, cells } };
+}
 
 /** Rows of one file share their headings. */
 function fileOfRow({ headings, fileHeadings }: UploadFileRow): typeof lastFile {
@@ -334,6 +348,8 @@ interface OwnCells {
   /** The column under which each heading was sent: an order column, `metadata.KEY`, or the heading itself. */
   readonly names: readonly string[];
   readonly cells: readonly string[];
+  /** What the file writes in another way; undefined if that is not known here. */
+  readonly inFile?: { readonly headings: readonly string[]; readonly written: WrittenCells } | undefined;
 }
 
 /** A row of a batch as it appears in its file. Contains only what this machine knows. */
@@ -447,7 +463,7 @@ function echoed(batch: Batch, { layout }: StoredFile): SentRowOf {
 }
 
 /** Headings of all rows, in order of first appearance. */
-export const headingsOf = (rows: Iterable<{ readonly own: OwnCells }>): string[] => {
+export const headingsOf = (rows: Iterable<{ readonly own: Pick<OwnCells, 'headings'> }>): string[] => {
   const seen = new Set<readonly string[]>();
   const headings = new Set<string>();
   for (const {

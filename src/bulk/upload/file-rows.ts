@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { listIn } from '../../api/json.ts';
+import { isObject, listIn } from '../../api/json.ts';
 import type { RowBlock, SavedUpload } from '../../journal/uploads.ts';
 import { StorageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
@@ -18,6 +18,24 @@ export interface LeftOutRow {
 /** Code for rows that are no orders: they continue another row, contain sums, or are blank. */
 export const noOrderCode = 'no_order';
 
+/** Cells as the file writes them, each with its index, where that is not how they are sent. */
+export type WrittenCells = readonly (readonly [index: number, text: string])[];
+
+/** A column that the file lacks, and that has a default, has no cell in it. */
+export function writtenCells(
+  { width }: { readonly width: number },
+  sent: readonly string[],
+  written: readonly string[],
+): WrittenCells {
+  if (sent === written) return [];
+  const differing: [number, string][] = [];
+  for (let index = 0; index < width; index += 1) {
+    const text = written[index] ?? '';
+    if (text !== (sent[index] ?? '')) differing.push([index, text]);
+  }
+  return differing;
+}
+
 /** A row of an uploaded file, whether it was sent or not. */
 export interface UploadFileRow {
   /** Row number as a spreadsheet shows it. */
@@ -27,6 +45,8 @@ export interface UploadFileRow {
   /** Headings as in the file. */
   readonly fileHeadings: readonly string[];
   readonly cells: readonly string[];
+  /** The cells that the file writes in another way; undefined if that is not known. */
+  readonly written?: WrittenCells | undefined;
   readonly leftOut?: LeftOutRow | undefined;
 }
 
@@ -46,7 +66,16 @@ export async function packRows(files: AsyncIterable<readonly UploadFileRow[]>): 
     if (!first) return;
     const { headings, fileHeadings } = first;
     blocks.push({
-      rows: packed({ headings, fileHeadings, rows: rows.map(({ number, cells }) => [number, ...cells]) }),
+      rows: packed({
+        ...{ headings, fileHeadings },
+        rows: rows.map(({ number, cells }) => [number, ...cells]),
+        // One row of a block decides for all: they are of one file, read by one version of errand.
+        ...(first.written && {
+          written: rows.flatMap(({ number, written = [] }) =>
+            written.length > 0 ? [[number, ...written.flat()]] : [],
+          ),
+        }),
+      }),
       leftOut: packed(
         rows.flatMap(({ number, leftOut }) =>
           leftOut ? [[number, leftOut.why, leftOut.reason, leftOut.orderId ?? '', leftOut.batch ?? '']] : [],
@@ -114,12 +143,32 @@ function rowsIn({ rows, leftOut }: RowBlock): UploadFileRow[] {
       ];
     }),
   );
+  const written = writtenIn(block, headings.length);
   return listIn(block, 'rows').flatMap((row) => {
     if (!Array.isArray(row)) return [];
     const [number, ...cells] = row;
     const found = Number(number);
-    return { number: found, headings, fileHeadings, cells: cells.map(String), leftOut: byNumber.get(found) };
+    return {
+      ...{ number: found, headings, fileHeadings, cells: cells.map(String), leftOut: byNumber.get(found) },
+      written: written && (written.get(found) ?? []),
+    };
   });
+}
+
+/** Written cells by row number; undefined in a block of an earlier version. */
+function writtenIn(block: unknown, columns: number): ReadonlyMap<number, WrittenCells> | undefined {
+  if (!isObject(block) || !Array.isArray(block.written)) return undefined;
+  return new Map(
+    block.written.flatMap((entry: unknown): [number, WrittenCells][] => {
+      if (!Array.isArray(entry)) return [];
+      const [number, ...cells] = entry;
+      const pairs = Array.from({ length: cells.length >> 1 }, (_, at): [number, string] => [
+        Number(cells[at * 2]),
+        String(cells[at * 2 + 1]),
+      ]);
+      return [[Number(number), pairs.filter(([index]) => index >= 0 && index < columns)]];
+    }),
+  );
 }
 
 const textsIn = (value: unknown, name: string): readonly string[] => listIn(value, name).map(String);

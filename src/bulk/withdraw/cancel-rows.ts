@@ -111,8 +111,9 @@ export const cancelAll = (
 async function cancelOne(context: Context, { outcome, orderId }: Cancellable): Promise<Outcome> {
   if (outcome !== undefined || orderId === undefined) return outcome ?? 'in_doubt';
   try {
-    await cancelOrder(context, orderId);
-    return 'cancelled';
+    // A row says it: thousands may have been cancelled by another command meanwhile.
+    const wasBefore = await cancelOrder(context, orderId, () => {});
+    return wasBefore ? 'was_cancelled' : 'cancelled';
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
     if (error.facts.code === 'order_not_cancellable') return 'too_late';

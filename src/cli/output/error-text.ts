@@ -134,6 +134,7 @@ function plainLines(details: unknown): string[] {
   return Object.entries(details).flatMap(([key, value]) => {
     // Leave out `made`, because the message already names the record that was made.
     if (value === null || value === undefined || key === 'made') return [];
+    if (Array.isArray(value) && value.length === 0) return [];
     if (Array.isArray(value) && value.some(isRecord))
       return value.map((entry) => fault(entry, key) ?? `${key}: ${plain(entry)}`);
     return [`${key}: ${plain(value)}`];

@@ -14,7 +14,7 @@ export const results = defineCommand({
   name: 'results',
   summary: 'What became of each row, as CSV with your own columns',
   description:
-    'One line for each row of your file, in its order: rows that were left out, are not sent yet, or were ordered by an earlier command too, each with its state. Every column of the file in its own order (prices under max_price_cents), then what became of the row: state, order, error, ceiling, what it was refused at, charged, fee, refunded, credited and what it took from the wallet, in cents, and tracking numbers. A row that was retried is one line, with its latest attempt and the amounts of all. On a machine that did not upload the file, its columns are those that the service echoes. --raw-csv prints the CSV of the service unchanged, for one batch.',
+    'One line for each row of your file, in its order: rows that were left out, are not sent yet, or were ordered by an earlier command too, each with its state. Every column of the file in its own order, its headings and cells as the file writes them, then what became of the row: state, order, error, ceiling, what it was refused at, charged, fee, refunded, credited and what it took from the wallet, in cents, and tracking numbers. A row that was retried is one line, with its latest attempt and the amounts of all. On a machine that did not upload the file, its columns are those that the service echoes, with prices under max_price_cents. --raw-csv prints the CSV of the service unchanged, for one batch.',
   arguments: [batchesArgument],
   options: {
     wait: { kind: 'flag', description: 'wait until every row is placed or has failed' },

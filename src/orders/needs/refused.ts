@@ -115,9 +115,18 @@ export async function refusedOrder<N extends JournaledOperation>(
     next: duplicateSteps(context, purchase, why, {
       attempts: earlier,
       batches: await batchesOf(context, earlier),
+      // What differs may be what the user wants in place of the first.
+      replaced: differing.length > 0 ? pendingOf(compared, seen) : undefined,
       policy,
     }),
   });
+}
+
+/** Id of the only earlier order, if it is still pending, so that it can be cancelled. */
+function pendingOf(compared: readonly ComparedAttempt[], seen: DecidedOrder['seen']): string | undefined {
+  const [only, ...more] = compared;
+  const order = only && more.length === 0 ? orderSeen(seen, only.attempt)?.order : undefined;
+  return order?.status === 'pending' ? order.id : undefined;
 }
 
 interface ComparedAttempt {
@@ -324,10 +333,13 @@ function duplicateSteps<N extends JournaledOperation>(
   {
     attempts,
     batches,
+    replaced,
     policy,
   }: {
     readonly attempts: readonly Attempt[];
     readonly batches: readonly NextStep[];
+    /** Id of the order that can be cancelled so that this one takes its place. */
+    readonly replaced: string | undefined;
     readonly policy: PolicyObstacle | undefined;
   },
 ): readonly NextStep[] {
@@ -368,6 +380,15 @@ function duplicateSteps<N extends JournaledOperation>(
   const another = { command: `${fresh} --new`, when: 'for another order' };
   const unnamed = reference ? withoutReference(context.argv) : again;
   const isNamed = isCreate && (reference ? isForAnother : isAlike).has(why) && unnamed !== undefined;
+  const replace =
+    replaced === undefined || !isNamed || reference
+      ? []
+      : [
+          {
+            command: `${shellLine`errand order cancel ${replaced}`}${where} && ${fresh}`,
+            when: 'for this one in its place, while it is pending',
+          },
+        ];
   const named = {
     command: `${unnamed} --reference NAME`,
     when: 'for another, under a name that you give it: each name is ordered once',
@@ -384,6 +405,7 @@ function duplicateSteps<N extends JournaledOperation>(
           },
         ]
       : []),
+    ...replace,
     ...(isNamed ? [named] : []),
     ...(reference || buysAgain ? [] : [another]),
     ...rules,

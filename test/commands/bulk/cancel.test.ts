@@ -103,6 +103,19 @@ describe('bulk cancel', () => {
     expect(both.stdout).toMatch(/^more +4 +was_cancelled /m);
   });
 
+  test('tells an order that was cancelled between its look and its cancellation as cancelled before', async () => {
+    const shop = await shopping();
+    await uploaded(shop, 'test-slow', 'test-slow');
+    const { id } = (await shop.orders()).at(-1) ?? expect.fail();
+    shop.losses.isHurt = (path) => path.endsWith('/cancel');
+    let other: Promise<unknown> | undefined;
+    // The first row waits at the proxy until another program has cancelled its order.
+    shop.losses.before = () => (other ??= shop.service.send('POST', `/orders/${id}/cancel`));
+    const { code, rows, stderr } = await outcomes(shop);
+    expect([code, rows]).toEqual([0, ['2,was_cancelled', '3,cancelled']]);
+    expect(stderr).not.toContain('is cancelled already');
+  });
+
   test('ends with 0 where all is cancelled, and with 5 where nothing can be', async () => {
     const shop = await shopping();
     await uploaded(shop, 'test-slow', 'test-success');
@@ -193,6 +206,7 @@ describe('bulk cancel', () => {
     const run = () => shop.run(...line, '-o', 'csv', '--fields', 'row,outcome');
     for (const { code, stdout, stderr } of await Promise.all([run(), run()])) {
       expect(code, stderr).toBe(0);
+      expect(stderr).not.toContain('is cancelled already');
       const rows = stdout.trim().split('\n').slice(1);
       expect(rows.map((row) => row.split(',')[0])).toEqual(['2', '3', '4', '5', '6', '7', '8', '9']);
       for (const row of rows) expect(row).toMatch(/,(?:was_)?cancelled$/);

@@ -111,6 +111,10 @@ describe('a file that is saved again', () => {
     expect(whole.code, whole.stderr).toBe(5);
     expect(errorOf(whole)).toMatchObject({ code: 'rows_repeats', details: { new: 1, repeats: 3 } });
     expect(errorOf(whole).message).toContain('it repeats orders of 10d ago: 3 of 4 rows are placed already');
+    expect(errorOf(whole).details.rows).toMatchObject([2, 3, 4].map((row) => ({ row, why: 'repeats' })));
+    const shown = (await upload(shop, 'orders.csv')).stderr;
+    expect(shown).toMatch(/^ *row 2: repeats$/m);
+    expect(shown).not.toMatch(/^ *rows:/m);
     expect((await upload(shop, 'orders.csv', '--skip-duplicates')).code).toBe(0);
     write(shop, [{ at: 1 }, ...[11, 12, 13, 14].map((at) => ({ at }))], 'other.csv');
     const other = await upload(shop, 'other.csv');

@@ -7,8 +7,9 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Plan } from '../../../src/api/schemas/plan-file.ts';
 import { serializePlan } from '../../../src/bulk/plan/file.ts';
 import { makeKey } from '../../support/approval-workspace.ts';
-import { begin, type Finished } from '../../support/run.ts';
+import { begin, embeddedShop, errand, type Finished } from '../../support/run.ts';
 import { cutOff, errorOf, type Shopping, shopping } from '../../support/shopping.ts';
+import { makeWorkspace } from '../../support/workspace.ts';
 
 const headings =
   'product_url,quantity,max_price_cents,name,address_line1,city,state,postal_code,country,phone_number,metadata.team';
@@ -210,6 +211,20 @@ describe('bulk plan', () => {
     expect((await shop.run('bulk', 'apply', 'a.plan')).code).toBe(0);
     const report = await shop.run('bulk', 'report', 'orders');
     expect(report.stderr).toContain('orders: 1 row of the file was left out as invalid');
+  });
+
+  test('says how the wallet of the embedded sandbox is filled, where it is short', async () => {
+    const workspace = makeWorkspace();
+    onTestFinished(() => workspace.remove());
+    const row = `${await embeddedShop()}test-success,5000,Ada Byron,1 Main St,Austin,TX,78701,5125550100`;
+    const headings = 'product_url,max_price_cents,name,address_line1,city,state,postal_code,phone_number';
+    writeFileSync(join(workspace.folder, 'orders.csv'), `${headings}\n${row}\n`);
+    await errand(workspace, ['sandbox', 'trigger', 'wallet-emptied']);
+    const short = await errand(workspace, ['bulk', 'plan', 'orders.csv', '--out', 'a.plan']);
+    expect([short.code, short.stderr]).toEqual([6, expect.stringContaining('once the wallet is filled: ')]);
+    const [, fill = ''] = /^to fill the sandbox's wallet: errand (.+)$/m.exec(short.stderr) ?? [];
+    expect((await errand(workspace, fill.split(' '))).code).toBe(0);
+    expect((await errand(workspace, ['bulk', 'apply', 'a.plan'])).code).toBe(0);
   });
 
   test('is written though the policy refuses rows or the wallet is short, and says so by its exit', async () => {

@@ -64,7 +64,7 @@ async function upload(...args: string[]): Promise<string> {
 describe('bulk results', () => {
   test('has every column of the file in its place, and gives its own other names where the file has them', async () => {
     const { stdout, rows } = await results(batch);
-    const own = headings.replace('Max Price', 'max_price_cents').split(',');
+    const own = headings.split(',');
     const [first = ''] = stdout.split('\n');
     expect(first.split(',').slice(0, own.length)).toEqual(own);
     expect(first.split(',').slice(own.length)).toEqual([
@@ -73,7 +73,7 @@ describe('bulk results', () => {
       ...['from_wallet_cents', 'held_cents', 'currency', 'paid_by', 'tracking_numbers', 'met_by', 'returns'],
     ]);
     expect(rows[0]).toMatchObject({
-      ...{ status: "'=mine0", my_reference: 'A-0', max_price_cents: '5005', 'Order ID': 'X-0' },
+      ...{ status: "'=mine0", my_reference: 'A-0', 'Max Price': '$50.05', 'Order ID': 'X-0' },
       ...{ row: '2', errand_status: 'placed', order_status: 'order_placed', order_state: 'delivered' },
       ...{ 'metadata.team': 'red', error: '', error_type: '', currency: 'USD', paid_by: 'wallet' },
     });
@@ -155,18 +155,15 @@ describe('bulk results', () => {
     expect((await run('bulk', 'retry', 'theirs')).code).toBe(0);
     service.pass(minute);
     const { stdout, rows } = await results('theirs');
-    expect(stdout.startsWith('Ship To,max_price_cents,Item,Street,city,state,zip,phone,row,status,')).toBe(
-      true,
-    );
-    expect(rows).toMatchObject([{ 'Ship To': 'Ada Byron', max_price_cents: '5000', row: '2' }]);
+    expect(stdout.startsWith('Ship To,Limit,Item,Street,city,state,zip,phone,row,status,')).toBe(true);
+    expect(rows).toMatchObject([{ 'Ship To': 'Ada Byron', Limit: '$50.00', row: '2' }]);
     // The same holds for a planned and applied file.
     const planned = ['theirs.csv', '--run', 'planned', ...maps, '--out', 'theirs.plan'];
     expect((await run('bulk', 'plan', ...planned)).code).toBe(0);
     const applied = await run('bulk', 'apply', 'theirs.plan', '-o', 'id');
     expect(applied.code, applied.stderr).toBe(0);
-    expect((await results(applied.stdout.trim())).stdout.startsWith('Ship To,max_price_cents,Item,')).toBe(
-      true,
-    );
+    const ofPlan = (await results(applied.stdout.trim())).stdout;
+    expect(ofPlan).toMatch(/^Ship To,Limit,Item,.*\nAda Byron,\$50\.00,/);
     service.pass(minute);
     // A page to be shared omits the recipient, whatever its heading.
     const page = join(workspace.folder, 'theirs.html');

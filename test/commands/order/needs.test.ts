@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { address, orderBody, rowBody } from '../../support/order-body.ts';
-import { errand, type Finished } from '../../support/run.ts';
+import { errand, type Finished, shell } from '../../support/run.ts';
 import { errorOf, lose, type Shopping, shopping } from '../../support/shopping.ts';
 import { makeWorkspace } from '../../support/workspace.ts';
 
@@ -43,6 +43,24 @@ describe('what is one need, however it is spelt', () => {
     expect(again.code, again.stderr).toBe(5);
     expect(errorOf(again)).toMatchObject({ code: 'duplicate_alike', details: { order_id: id } });
     expect(await shop.orders()).toHaveLength(1);
+  });
+
+  test('another ceiling: the first can be cancelled, while it is pending, and this one ordered in its place', async () => {
+    const shop = await shopping();
+    write(shop, { products: [{ url: shop.service.product('test-slow') }] });
+    const id = idOf(await shop.order('-o', 'json'));
+    const raised = ['order', 'create', '--file', 'order.json', '--max-price', '$60'];
+    const refused = await shop.run(...raised);
+    const line = `errand order cancel ${id} && errand ${raised.join(' ').replace('$60', "'$60'")}`;
+    expect(refused.stderr).toContain(`try: ${line} — for this one in its place, while it is pending`);
+    const same = await shop.order();
+    expect(same.stderr).not.toContain('in its place');
+    const both = await shell(shop.workspace, line);
+    expect(both.code, both.stderr).toBe(0);
+    expect((await shop.orders()).map(({ max_price: cents }) => cents)).toHaveLength(2);
+    shop.service.pass(120_000);
+    const gone = await shop.run(...raised.with(-1, '$70'));
+    expect([gone.code, gone.stderr]).toEqual([5, expect.not.stringContaining('in its place')]);
   });
 
   test.each<[string, (shop: Shopping) => Readonly<Record<string, unknown>>]>([

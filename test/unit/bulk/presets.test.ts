@@ -131,6 +131,14 @@ describe('an export of a shop is read as the orders that it holds', () => {
     );
   });
 
+  test('headings of an address are not those of a shop, which numbers its orders', () => {
+    const address = ['Name', 'Street', 'City', 'State', 'Zip', 'Country', 'Phone'].map(
+      (one) => `Ship To ${one}`,
+    );
+    expect(presetLike(['Item URL', 'Limit USD', ...address])).toBeUndefined();
+    expect(presetLike(['Order Number', ...address])?.name).toBe('ebay');
+  });
+
   test('columns that are not there are no error, those that are needed are', async () => {
     const few = ['Name', 'Shipping Name', 'Shipping Address1', 'Shipping City', 'Lineitem quantity'];
     const line = { Name: '#1', 'Shipping Name': 'Ada Byron' };
