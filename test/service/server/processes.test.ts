@@ -4,8 +4,8 @@ import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openSandbox } from '../../../src/sandbox/open.ts';
 import { Store } from '../../../src/sandbox/store/store.ts';
-import { bundled } from '../../support/bundled.ts';
 import { expectBalancedBooks } from '../../support/books.ts';
+import { bundled } from '../../support/bundled.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { TestService } from '../../support/service.ts';
 

@@ -180,16 +180,17 @@ const unbroken = ([first = '', ...more]: readonly string[]): string => {
 };
 
 describe('no table hides a failure, however narrow', () => {
-  test.each(
-    lists.map((list, at) => [...list, widthsOf(at)] as const),
-  )('%s', async (_, { columns, screen }, row, sign, own) => {
-    for (const width of own) {
-      const lines = (
-        await seen({ kind: 'list', rows: [row], columns, ...(screen && { screen }) }, width)
-      ).split('\n');
-      expect(`${width}: ${unbroken(lines.slice(1))}`).toContain(sign);
-    }
-  });
+  test.each(lists.map((list, at) => [...list, widthsOf(at)] as const))(
+    '%s',
+    async (_, { columns, screen }, row, sign, own) => {
+      for (const width of own) {
+        const lines = (
+          await seen({ kind: 'list', rows: [row], columns, ...(screen && { screen }) }, width)
+        ).split('\n');
+        expect(`${width}: ${unbroken(lines.slice(1))}`).toContain(sign);
+      }
+    },
+  );
 
   test('a long list shows the failure of a page whose other rows ended well', async () => {
     const rows = Array.from({ length: 250 }, (_, index) =>
