@@ -1,7 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { miscounted } from './counts.ts';
-import { ErrandInBash, mayShare } from './errand-in-bash.ts';
 import { hangsAfterMs } from './limits.ts';
 import { checkRun } from './printed/check.ts';
 import { runLine } from './runner.ts';
@@ -18,27 +17,13 @@ interface Options {
   readonly stdin?: string;
 }
 
-interface RunOptions extends Options {
-  /** Where it runs, if not in the workspace's folder. */
-  readonly folder?: string;
-}
-
 /**
  * Runs a line in a workspace, as a person's shell would: no terminal, stdin as given or empty. A line that only calls the
- * program runs it as `errand` does; bash runs every other line, and has `errand` run what the line calls one by one.
+ * program runs it as `errand` does; bash runs every other line.
  */
 export async function shell(workspace: Workspace, line: string, options: Options = {}): Promise<Finished> {
   const words = await wordsOf(workspace, line);
-  if (words) return errand(workspace, words, options);
-  if (isEachSpawned || options.stdin !== undefined || !mayShare(line))
-    return spawned(workspace, line, options);
-  await using calls = new ErrandInBash(({ environment, ...call }) => {
-    const caller = { ...workspace, environment };
-    return needsProcess(caller, call.args) ? undefined : runInProcess(caller, call.args, call);
-  });
-  const ended = await spawned(workspace, await calls.with(line));
-  calls.check();
-  return ended;
+  return words ? errand(workspace, words, options) : spawned(workspace, line, options);
 }
 
 /**
@@ -50,10 +35,9 @@ export const errand = (
   args: readonly string[],
   options: Options = {},
 ): Promise<Finished> =>
-  needsProcess(workspace, args) ? spawned(workspace, args, options) : runInProcess(workspace, args, options);
-
-const needsProcess = (workspace: Workspace, args: readonly string[]): boolean =>
-  isEachSpawned || hasOwnEntry(args) || isReadAtStart(workspace) || atWork.has(workspace.folder);
+  isEachSpawned || hasOwnEntry(args) || isReadAtStart(workspace) || atWork.has(workspace.folder)
+    ? spawned(workspace, args, options)
+    : runInProcess(workspace, args, options);
 
 /** The folders of the workspaces in which a run of `errand` goes on. */
 const atWork = new Set<string>();
@@ -100,7 +84,7 @@ async function wordsOf({ folder, environment }: Workspace, line: string): Promis
 async function runInProcess(
   { folder, environment, leniency }: Workspace,
   args: readonly string[],
-  { stdin, folder: runsIn = folder }: RunOptions,
+  { stdin }: Options,
 ): Promise<Finished> {
   const { NODE_OPTIONS = '', ERRAND_OUTPUT: preset = '' } = environment;
   const preloads = [...NODE_OPTIONS.matchAll(preload)].map(([, file = '']) => file);
@@ -108,7 +92,7 @@ async function runInProcess(
   const { crash, ...ended } = await runLine({
     argv: args,
     file: join(folder, '.bin/errand'),
-    folder: runsIn,
+    folder,
     env: environment,
     ...(stdin !== undefined && { stdin }),
     preloads: preloads.filter((file) => file !== recorder),
