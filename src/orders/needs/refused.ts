@@ -385,8 +385,8 @@ function duplicateSteps<N extends JournaledOperation>(
       ? []
       : [
           {
-            command: `${shellLine`errand order cancel ${replaced}`}${where} && ${fresh}`,
-            when: 'for this one in its place, while it is pending',
+            command: `${shellLine`errand order cancel ${replaced}`}${where}`,
+            when: 'to cancel the first while it is pending; the same command orders this one then',
           },
         ];
   const named = {

@@ -93,14 +93,15 @@ describe('a default', () => {
   const heads = 'product_url,max_price,name,address,city,state,zip,phone';
   const row = (phone: string): string => `${url},$45.00,Ada Byron,1 Main St,Austin,TX,78701,${phone}`;
 
-  test('fills empty cells alone, and comes back in the results', async () => {
+  test('fills empty cells alone, and the results have the cells of the file', async () => {
     write('a.csv', `${heads}\n${row('')}\n${row('5125550199').replace('1 Main', '2 Main')}\n`);
     const flags = ['--default', 'phone=5125550100', '--default', 'country=US'];
     const { stderr, code } = await bulk('upload', 'a.csv', ...flags);
     expect(code, stderr).toBe(0);
     expect(stderr).toContain('phone is "5125550100" by default in 1 row');
     const { stdout } = await bulk('results', 'a');
-    expect(stdout).toContain('78701,5125550100,');
+    expect(stdout).toContain('78701,,US,');
+    expect(stdout).not.toContain('5125550100');
     expect(stdout).toContain('78701,5125550199,');
   });
 

@@ -21,6 +21,8 @@ const waysOn = (refused: Finished, name: string): string[] => {
 async function tryAll(shop: Shopping, refused: Finished, workspace: Workspace = shop.workspace) {
   const made: Record<string, number> = {};
   for (const command of waysOn(refused, 'december')) {
+    // It cancels what the other ways are about, and works as long as that is pending.
+    if (command.startsWith('errand order cancel ')) continue;
     const before = (await shop.orders()).length;
     const { code, stderr } = await shell(workspace, command);
     expect(code, `${command}\n${stderr}`).toBe(0);
