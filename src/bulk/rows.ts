@@ -102,7 +102,7 @@ export async function* readRows(
         rivals?.note(whole);
         const beyond = cells.length > plan.width ? cells.slice(plan.width) : nothing;
         const taken = asTaken(plan, whole, readings);
-        const row = { ...readRow(plan, money, number, taken, beyond), written: whole };
+        const row = readRow(plan, money, number, { taken, written: whole, beyond });
         if (row.reference) noteReferences(readings, plan, row.reference, number);
         read.push(lines.first === lines.last ? row : withLines(row, lines));
       }
@@ -140,13 +140,19 @@ class RivalCells {
   }
 }
 
+interface CellsOfRow {
+  readonly taken: readonly string[];
+  readonly written: readonly string[];
+  /** Cells beyond the last heading. */
+  readonly beyond: readonly string[];
+}
+
 function readRow(
   plan: TablePlan,
   { unit, decimal }: { readonly unit: AmountUnit | undefined; readonly decimal: Decimal | undefined },
   number: number,
-  given: readonly string[],
-  beyond: readonly string[],
-): Omit<FileRow, 'written'> {
+  { taken: given, written, beyond }: CellsOfRow,
+): FileRow {
   const text = given[plan.priceIndex] ?? '';
   const read = text.trim() === '' ? undefined : readPrice(text, unit, decimal);
   const isPriced = read !== undefined && read.problem === undefined;
@@ -176,7 +182,7 @@ function readRow(
   const openPrice = isPriced && unit === undefined ? { text: text.trim(), ...read } : undefined;
   const reference = named && 'reference' in named ? named.reference : undefined;
   const shown = found.length === 0 ? found : found.map(shownIssue);
-  return { number, plan, cells, row, openPrice, mayHoldOthers: false, reference, issues: shown };
+  return { number, plan, cells, written, row, openPrice, mayHoldOthers: false, reference, issues: shown };
 }
 
 /** Maximum number of line breaks in an address cell. */

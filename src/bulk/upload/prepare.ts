@@ -28,6 +28,7 @@ import type { Source } from './source.ts';
 import { serializeSource } from './source.ts';
 import { proposedByUpload, type Upload } from './upload.ts';
 import { UploadWarnings } from './upload-warnings.ts';
+import { ceilingsOf } from './uploaded-rows.ts';
 
 /**
  * What the user says about how to read a file and which of its rows to take. An upload, a plan and several workers use
@@ -113,7 +114,7 @@ export async function prepareUpload(
     ? await previewSpend(context, { rows: decided.counts.new, cents: decided.cents.new })
     : undefined;
   const spend = preview?.spend ?? spendOfNew(check, decided);
-  checkTotal(spend.estimate, given.maxTotal);
+  checkTotal(spend.estimate + againOf(check, decided), given.maxTotal);
   const leftOut = { count: check.tally.invalid, first: [...check.leftOut].sort((one, other) => one - other) };
   const from = {
     path: source.isPipe ? null : resolve(source.path),
@@ -210,10 +211,20 @@ export async function leaveOutOrStop(
  * Cost of the rows to send. The service's estimate is for all rows of the file. The fee per row is derived from that
  * estimate.
  */
-export function spendOfNew({ spend, tally }: FileCheck, { counts, cents }: DecidedRows): Spend {
+export function spendOfNew({ spend, tally }: FileCheck, decided: DecidedRows): Spend {
+  const { counts, cents } = decided;
   if (counts.new === tally.orders) return spend;
-  const fee = Math.max(0, (spend.estimate - cents.all) / Math.max(1, counts.rows));
-  return { ...spend, estimate: cents.new + Math.ceil(fee * counts.new) };
+  return { ...spend, estimate: cents.new + Math.ceil(feeOf(spend, decided) * counts.new) };
+}
+
+/** The service's fee for a row, as the estimate of the whole file has it, in cents. */
+const feeOf = ({ estimate }: Spend, { counts, cents }: DecidedRows): number =>
+  Math.max(0, (estimate - cents.all) / Math.max(1, counts.rows));
+
+/** What the rows in doubt may cost, which are sent again, with the service's fee for each. */
+function againOf({ spend }: FileCheck, decided: DecidedRows): number {
+  const again = decided.settling().flatMap(({ rows }) => rows);
+  return ceilingsOf(again) + Math.ceil(feeOf(spend, decided) * again.length);
 }
 
 /** Journal keys of the batches of an interrupted upload; undefined if all of it was sent and reported. */

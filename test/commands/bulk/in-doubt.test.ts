@@ -30,6 +30,20 @@ const untilInDoubt = async (shop: Shopping, path: string): Promise<void> => {
 };
 
 describe('a batch in doubt', () => {
+  test('counts for --max-total, since it is sent again', async () => {
+    const shop = await shopping();
+    const path = file(shop, 'a.csv');
+    lose(shop, 'reset-before', 'reset-before', 'reset-before', 'reset-before');
+    expect((await upload(shop, path)).code).toBe(10);
+    const refused = await upload(shop, path, '--max-total', '$50', '-o', 'json');
+    expect([refused.code, errorOf(refused).code]).toEqual([11, 'max_total_exceeded']);
+    expect(await batches(shop)).toEqual([]);
+    // The service takes a dollar for each order.
+    const taken = await upload(shop, path, '--max-total', '$51');
+    expect(taken.code, taken.stderr).toBe(0);
+    expect(await batches(shop)).toHaveLength(1);
+  });
+
   test.each<[string, Parameters<typeof file>[2]]>([
     ['the same bytes', {}],
     ['lines that end in CRLF', { end: '\r\n' }],
