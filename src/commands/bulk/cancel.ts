@@ -2,7 +2,7 @@ import { batchesArgument, namedBatches } from '../../bulk/upload/named.ts';
 import { cancelBatches, cancelOptions } from '../../bulk/withdraw/cancel-result.ts';
 import { parseRows } from '../../bulk/withdraw/row-selection.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { shellWord } from '../../platform/shell.ts';
+import { typedCommand } from '../../platform/shell.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 
 export const cancel = defineCommand({
@@ -46,9 +46,13 @@ export const cancel = defineCommand({
   async run(context, { ids, rows: given, only, yes = false, returns, force = false }) {
     const selection = given === undefined ? undefined : parseRows(given);
     const named = await namedBatches(context, ids);
+    const chosen = [
+      ...(given === undefined ? [] : ['--rows', given]),
+      ...(only ?? []).flatMap((retailer) => ['--only', retailer]),
+    ];
     return cancelBatches(context, named, {
       name: named.words.join(', '),
-      again: `errand bulk cancel ${named.words.map(shellWord).join(' ')}${whereFlags(context)}`,
+      again: typedCommand(['bulk', 'cancel', ...named.words, ...chosen]) + whereFlags(context),
       ...{ selection, only, yes, returns, force },
     });
   },

@@ -8,13 +8,17 @@ const headings = 'product_url,max_price,name,address_line1,city,state,postal_cod
 
 /** Uploads an order of each product. The orders of slow ones stay pending for a minute. */
 async function uploaded(shop: Shopping, ...slugs: readonly string[]): Promise<void> {
+  await sent(shop, ...slugs);
+  shop.service.pass(15_000);
+}
+
+async function sent(shop: Shopping, ...slugs: readonly string[]): Promise<void> {
   const rows = slugs.map(
     (slug, at) =>
       `${shop.service.product(slug)},$50.00,Ada Byron,${at + 1} Main St,Austin,TX,78701,5125550100`,
   );
   writeFileSync(join(shop.workspace.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
   expect((await shop.run('bulk', 'upload', 'orders.csv')).code).toBe(0);
-  shop.service.pass(15_000);
 }
 
 const cancel = (shop: Shopping, ...more: readonly string[]) => shop.run('bulk', 'cancel', 'orders', ...more);
@@ -49,6 +53,16 @@ describe('bulk cancel', () => {
     expect(shown.stderr).toMatch(
       /^4 rows of orders: 2 cancelled before, 1 too late to cancel, 1 failed before$/m,
     );
+  });
+
+  test('of chosen rows that are not ordered yet names a command for these rows alone', async () => {
+    const shop = await shopping();
+    await sent(shop, 'test-slow', 'test-slow');
+    const { code, stderr } = await cancel(shop, '--rows', '3');
+    expect([code, stderr]).toEqual([
+      5,
+      expect.stringMatching(/then again: errand bulk cancel orders --rows 3\b/),
+    ]);
   });
 
   test('cancels the orders from some retailers alone, by name or host', async () => {
