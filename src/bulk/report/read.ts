@@ -1,6 +1,5 @@
 import { textIn } from '../../api/json.ts';
 import { unlessMissing } from '../../http/response.ts';
-import { journalExists } from '../../journal/journal-tables.ts';
 import type { Context } from '../../run/context.ts';
 import { readWallet } from '../../spending/report/read.ts';
 import { ifReadable } from '../csv/headings.ts';
@@ -15,7 +14,13 @@ import {
 } from '../upload/batch.ts';
 import { noOrderCode, savedFileRows, type UploadFileRow } from '../upload/file-rows.ts';
 import { metOrders, withNamedOrders, withOrders } from '../upload/met-orders.ts';
-import { type KnownUpload, type NamedBatches, readBatches, uploadNames } from '../upload/named.ts';
+import {
+  type KnownUpload,
+  type NamedBatches,
+  readBatches,
+  uploadNames,
+  uploadOfBatch,
+} from '../upload/named.ts';
 import { readOrders } from './read-orders.ts';
 import {
   type Attempt,
@@ -261,13 +266,7 @@ class FilesOfBatches {
   }
 
   async #rowsOf(batchId: string): Promise<SavedRows | undefined> {
-    const { settings } = this.#context;
-    const upload = await ifReadable(async () => {
-      const made = journalExists(settings)
-        ? (await this.#context.journal()).madeBy(batchId, settings.baseUrl.value)
-        : undefined;
-      return made && (await this.#context.uploads()).ofBatch(made.key);
-    });
+    const upload = await ifReadable(() => uploadOfBatch(this.#context, batchId));
     if (!upload) return undefined;
     const known = this.#files.get(upload.serial);
     if (known) return known;
